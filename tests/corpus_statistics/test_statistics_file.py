@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import stat
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,18 @@ def test_statistics_are_written_where_a_link_leads(tmp_path: Path) -> None:
     assert read_statistics(path).documents == 4
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="its files have other rights")
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_a_file_that_is_replaced_stays_as_private_as_it_was(tmp_path: Path, mode: int) -> None:
+    """One that its owner had closed to others could be read by all from the second time on."""
+    path = tmp_path / "corpus.json"
+    write_statistics(collect(TEXTS), path)
+    path.chmod(mode)
+    write_statistics(collect(TEXTS * 2), path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert read_statistics(path).documents == 8
+
+
 def test_readers_meet_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     """Never half of one, though it is replaced all the time."""
     path = tmp_path / "corpus.json"
@@ -149,6 +163,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("link.json", r"in no folder that can be written to; make the folder"),
         ("corpus.txt", r"wanted a name that ends with \.json or \.json\.gz"),
         ("no/corpus.json", r"in no folder that can be written to; make the folder"),
         ("folder.json", r"is a directory"),
@@ -157,6 +172,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name: str, said: str) -> None:
     """Before anything is counted."""
     (tmp_path / "folder.json").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "no" / "corpus.json")
     with pytest.raises(ConfigurationError, match=said):
         check_target(tmp_path / name)
 

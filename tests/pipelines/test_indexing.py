@@ -30,7 +30,7 @@ from haystack.errors import FilterError
 from makers import PartStore
 from openpyxl import Workbook
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import BooleanObject, DictionaryObject, NameObject, StreamObject
+from pypdf.generic import ArrayObject, BooleanObject, DictionaryObject, NameObject, NumberObject, StreamObject
 
 from haystack_integrations.crag.errors import SourceError, StoreError
 from haystack_integrations.crag.pipelines.identity import identity_of
@@ -411,6 +411,25 @@ def test_two_long_records_of_one_id_are_refused(tmp_path, store):
     report = index(tmp_path, store)
     assert (report.added, len(report.failures)) == (1, 1)
     assert "give each record an id of its own" in report.failures[0].reason
+
+
+def test_a_long_and_a_short_record_of_one_id_are_refused(tmp_path, store):
+    """Else each run would delete what the run before wrote of one of them, and write it again."""
+    jsonl(tmp_path / "c.jsonl", record("a"), record("a", "Two. " * 3_000))
+    report = index(tmp_path, store)
+    assert (report.added, len(report.failures)) == (1, 1)
+    assert "give each record an id of its own" in report.failures[0].reason
+    assert index(tmp_path, store).documents_deleted == 0
+
+
+def test_a_record_may_have_the_name_of_a_file_as_its_id(tmp_path, store):
+    """It is indexed beside the file, and is removed though the file stays."""
+    (tmp_path / "emma.md").write_text("Emma is a novel.", "utf-8")
+    jsonl(tmp_path / "c.jsonl", record("emma.md"), record("b"))
+    assert events(index(tmp_path, store, base=tmp_path))["added"] == 3
+    jsonl(tmp_path / "c.jsonl", record("b"))
+    assert index(tmp_path, store, base=tmp_path).removed == 1
+    assert "emma.md" not in {document.id for document in store.filter_documents()}
 
 
 def test_what_another_pipeline_made_is_made_anew(folder, store, tmp_path_factory):
@@ -1227,6 +1246,17 @@ def test_a_pdf_with_a_damaged_page_is_indexed_without_it_and_named(folder, store
     assert doubt.reason.startswith("got a PDF of which 1 of 3 pages, page 2 first, are damaged")
     text = "".join(one.content for one in store.filter_documents())
     assert ("The first page." in text, "The last page." in text) == (True, True)
+
+
+def test_a_pdf_that_lists_its_pictures_wrongly_ends_no_run(folder, store):
+    """Its text is read; the look for scanned pages ended the run, for all files after it."""
+    writer = PdfWriter(clone_from=io.BytesIO(scanned("The first page.", "")))
+    writer.pages[1][NameObject("/Resources")] = DictionaryObject(
+        {NameObject("/XObject"): ArrayObject([NumberObject(7)])}
+    )
+    writer.write(folder / "a.pdf")
+    report = index(folder, store, base=folder)
+    assert (report.added, report.failures) == (6, ())
 
 
 def test_a_pdf_that_shows_its_form_to_few_programs_is_named(folder, store):

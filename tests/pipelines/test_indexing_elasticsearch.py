@@ -513,6 +513,24 @@ def test_smaller_requests_are_sent_where_a_proxy_takes_no_large_ones(store, clie
     assert max(sizes) > 150_000
 
 
+def test_the_look_at_what_a_large_file_left_fits_into_one_request(store, client, monkeypatch):
+    """It asks for a thousand ids: all those of a file of 20 MB are more than nginx passes on."""
+    sizes, count = [], Elasticsearch.count
+
+    def counted(self: Any, *args: Any, query: Any = None, **kwargs: Any) -> Any:
+        sizes.append(len(str(query)))
+        return count(self, *args, query=query, **kwargs)
+
+    monkeypatch.setattr(Elasticsearch, "count", counted)
+    prepare(store)
+    with bulk.open_bulk(store) as writer:
+        writer.known(Listing((), frozenset({"large.md"}), (), {}, ()))
+        meta = {"source": "large.md", "source_sha256": "1"}
+        writer.write([Document(id=f"{number:064}", content="text", meta=meta) for number in range(3_000)]).result()
+        writer.finish()
+    assert max(sizes) < 100_000
+
+
 def test_the_passages_of_a_large_file_are_not_all_held_as_json_at_once(store, client, monkeypatch):
     """Of a file of 99 MB that was most of a gigabyte."""
     sizes, send = [], sending.Sender.send
@@ -573,6 +591,16 @@ def test_the_sources_are_known_whatever_the_index_makes_of_their_names(store, cl
     assert sorted(known) == ["docs/c.jsonl#0", "docs/c.jsonl#1", "docs/c.jsonl#2", "docs/short.txt"]
     assert all(version.complete for versions in known.values() for version in versions)
     assert index(folder, store, base=folder.parent).unchanged == 5
+
+
+def test_sources_are_known_by_their_paths_where_the_index_makes_words_of_these_alone(store, client, folder):
+    """As where somebody declared `source`, which Haystack's users have; each run failed, and old versions stayed."""
+    client.indices.create(index=store._index, mappings={"properties": {"source": {"type": "keyword"}}})
+    assert index(folder, store).added == 5
+    (folder / "short.txt").write_text("Persuasion was the last one.")
+    (folder / "long.md").unlink()
+    report = index(folder, store)
+    assert (report.added, report.updated, report.removed) == (0, 1, 1)
 
 
 def test_what_was_indexed_without_a_base_is_replaced_by_the_first_run_with_one(store, client, folder):

@@ -177,6 +177,13 @@ def test_a_record_may_have_content_for_text_and_a_number_for_an_id(tmp_path):
     assert (found.document.id, found.document.content, found.document.meta["title"]) == ("7", "Seven.", "7")
 
 
+@pytest.mark.parametrize("title", [None, ["Emma"], {"en": "Emma"}])
+def test_a_title_that_is_no_text_and_no_number_is_none(tmp_path, title):
+    """Of `null` in `meta` the text began with the word None, which was searched for and shown."""
+    (found,) = read(find(jsonl(tmp_path / "c.jsonl", {"id": "1", "text": "One.", "meta": {"title": title}}), tmp_path))
+    assert "title" not in found.document.meta
+
+
 def test_what_a_record_itself_calls_source_or_crag_is_kept_under_another_name(tmp_path):
     """It neither hides where the record is from, nor poses as a grade."""
     record = {"id": "1", "text": "t", "source": "wiki", "chunk": 9, "meta": {"crag": {"score": 1.0}}}
@@ -199,7 +206,8 @@ def test_line_endings_and_a_byte_order_mark_do_not_change_a_record(tmp_path):
     ("line", "source", "words"),
     [
         (b'{"id": "x", "text": "cut o', "c.jsonl", "no JSON"),
-        (b'{"id": "x", "text": "\xff"}', "c.jsonl", "no JSON"),
+        (b'{"id": "x", "text": "\xff"}', "c.jsonl", "not UTF-8 (at byte 21); save the file"),
+        ('{"id": "x", "text": "y"}'.encode("utf-16"), "c.jsonl", "not UTF-8 (at byte 0); save the file"),
         (b'["a list"]', "c.jsonl", "a list"),
         (b'{"text": "secret words"}', "c.jsonl", "no id"),
         (b'{"id": "", "text": "secret words"}', "c.jsonl", "no id"),

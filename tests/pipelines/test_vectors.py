@@ -3,8 +3,11 @@
 import logging
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -84,6 +87,26 @@ def test_documents_without_vectors_and_an_empty_store_are_no_mismatch() -> None:
     store.write_documents([Document(content=TEXT)])
     assert stored_size(store) is None
     assert load("corrective_retrieval", store=store).run(query=QUESTION)["crag"]["verdict"] == "correct"
+
+
+def test_the_length_of_vectors_is_told_of_a_store_that_others_write_into_meanwhile() -> None:
+    """As of a server whose documents come while its pipelines are loaded."""
+    store, is_over = InMemoryDocumentStore(), Event()
+    store.write_documents([Document(id=str(number), content=TEXT) for number in range(20_000)])
+
+    def write() -> None:
+        for number in count(20_000):
+            if is_over.is_set():
+                return
+            store.write_documents([Document(id=str(number), content=TEXT)])
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        try:
+            assert {stored_size(store) for _ in range(200)} == {None}
+        finally:
+            is_over.set()
+        writing.result()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import IO
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -13,14 +14,20 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     Put a file in the place of the one that is there: readers see the old one or the new one.
 
-    :param path: The file; a link stays one, and what it leads to is written.
+    :param path: The file; a link stays one, and what it leads to is written. Who may read it stays as it is.
     :param data: What shall be in it.
     :raises OSError: When it cannot be written; the old one stays, and nothing beside it.
     """
     path = path.resolve()
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(data)
+        with partial.open("wb") as file:
+            with suppress(OSError):  # there is none yet, or it was somebody else's
+                found = path.stat()
+                partial.chmod(S_IMODE(found.st_mode))
+                if sys.platform != "win32":
+                    os.chown(partial, found.st_uid, found.st_gid)
+            file.write(data)
         partial.replace(path)
     finally:
         with suppress(OSError):

@@ -50,7 +50,7 @@ def check_target(path: str | Path) -> None:
     if not target.name.endswith(_SUFFIXES):
         msg = f"got {str(path)!r} for the statistics, wanted a name that ends with .json or .json.gz; rename it"
         raise ConfigurationError(msg)
-    if target.is_dir() or not os.access(target.parent, os.W_OK):
+    if target.is_dir() or not os.access(target.resolve().parent, os.W_OK):  # where a link leads
         state = "is a directory" if target.is_dir() else "is in no folder that can be written to"
         msg = f"statistics cannot be written: {str(path)!r} {state}; make the folder, or name another file"
         raise ConfigurationError(msg)

@@ -174,7 +174,8 @@ class ElasticsearchBulk:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="crag-bulk")
         self._room = BoundedSemaphore(_WAITING)
         self._was_empty = False
-        self._ours, self._last = dict[str, Any](), list[str]()
+        self._scope: Listing | None = None
+        self._last = list[str]()
 
     def close(self) -> None:
         """End the threads; what was not begun is dropped."""
@@ -187,8 +188,8 @@ class ElasticsearchBulk:
         # What an interrupted run wrote may not be visible yet.
         self.client.indices.refresh(index=self.index)
         self._was_empty = self.client.count(index=self.index)["count"] == 0
-        self._ours = query_of(self.client, self.index, scope)
-        body = {"query": self._ours, "_source": list(PROVENANCE)}
+        self._scope = scope
+        body = {"query": query_of(self.client, self.index, scope), "_source": list(PROVENANCE)}
         hits = scan(self.client, body, index=self.index, size=_PAGE, allow_partial_search_results=False)
         try:
             return scope.known((hit["_id"], hit["_source"]) for hit in hits)
@@ -223,9 +224,11 @@ class ElasticsearchBulk:
         self.client.indices.refresh(index=self.index)
         unsure = (last := set(self._last)).intersection(contested)
         ids = sorted(last - unsure | (self.owners(list(unsure)).keys() if unsure else set()))
-        if not (self._ours and ids):
+        if self._scope is None or not ids:
             return
-        mine = {"bool": {"filter": [self._ours, {"ids": {"values": ids}}]}}
+        # As the next run will ask: what was written may have brought fields that are no keywords.
+        ours = query_of(self.client, self.index, self._scope)
+        mine = {"bool": {"filter": [ours, {"ids": {"values": ids}}]}}
         # A filter may hide some documents only.
         if lost := len(ids) - self.client.count(index=self.index, query=mine)["count"]:
             msg = (
@@ -242,5 +245,5 @@ class ElasticsearchBulk:
             actions, bad = actions_of(documents[start : start + _AT_ONCE], serializer.dumps, self._sparse_field)
             refused |= bad | self._sender.send(actions)
         if written := [document.id for document in documents if document.id not in refused]:
-            self._last = written
+            self._last = written[-_AT_ONCE:]  # few enough for one request
         return refused

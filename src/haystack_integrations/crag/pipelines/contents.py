@@ -155,6 +155,8 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
     try:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if (place := _not_utf8(line)) is not None:
+            return Failure(file, f"line {number} is not UTF-8 (at byte {place}); save the file as UTF-8")
         return Failure(file, f"line {number} is no JSON (at byte {error.pos}); write one JSON object per line")
     if not isinstance(fields, dict):
         return Failure(file, f"line {number} is a {type(fields).__name__}, wanted an object with id and text")
@@ -179,6 +181,15 @@ def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure
         return Source(name, shown, sha256, content.replace("\0", " ").encode(), ".txt", meta=_meta(fields))
     meta = {**_meta(fields), **provenance(name, shown, sha256), "chunk": 0, "chunks": 1}
     return Source(name, shown, sha256, document=Document(id=key, content=content, meta=meta))
+
+
+def _not_utf8(line: bytes) -> int | None:
+    """Tell where a line is none of UTF-8: as Windows' programs write it, in UTF-16 or in one byte a letter."""
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
 
 
 def _unwieldy(fields: dict[str, Any]) -> str | None:
@@ -208,8 +219,8 @@ def _meta(fields: dict[str, Any]) -> dict[str, Any]:
     values = {**(own if isinstance(own, dict) else {}), **{key: fields[key] for key in fields if _is_kept(fields, key)}}
     for own_field in ("id", "text", "content", "meta"):
         values.pop(own_field, None)
-    if "title" in values:
-        values["title"] = str(values["title"])
+    if isinstance(title := values.pop("title", None), str | int | float):  # null, or a list, is none to be read
+        values["title"] = str(title)
     # What a record itself calls `source` is kept beside what this package calls so.
     return {f"record_{key}" if key in _RESERVED else key: value for key, value in values.items()}
 

@@ -1,6 +1,7 @@
 """Whether a file is what its name says, and whether what was read of it is what it shows."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from haystack import Document
@@ -24,11 +25,12 @@ def doubt(source: Source, parts: Sequence[Document]) -> str | None:
     :param parts: What was read of it, in order.
     :returns: What is wrong and the way out, or None.
     """
-    if source.suffix in WORKBOOKS:
-        return workbook_doubt(source.data)
-    if source.suffix == ".pdf":
-        texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
-        return pdf_doubt(source.data, texts)
+    with suppress(Exception):  # whatever a damaged file leads to: its text was read nevertheless
+        if source.suffix in WORKBOOKS:
+            return workbook_doubt(source.data)
+        if source.suffix == ".pdf":
+            texts = [(part.content or "").removeprefix(titled("", part.meta.get("title", ""))) for part in parts]
+            return pdf_doubt(source.data, texts)
     return None
 
 

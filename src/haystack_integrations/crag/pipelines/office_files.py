@@ -138,10 +138,7 @@ def workbook_doubt(data: bytes) -> str | None:
     :param data: The file.
     :returns: What is wrong and the way out, or None.
     """
-    try:
-        count = without_result(data)
-    except Exception:  # whatever a damaged file leads to: its text was read nevertheless
-        return None
+    count = without_result(data)
     way = "open it in a spreadsheet program, which calculates them, and save it there"
     what = "a formula" if count == 1 else f"{count} formulas"
     return f"got a workbook with {what} without a result: {way}" if count else None

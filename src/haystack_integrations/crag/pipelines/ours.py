@@ -28,13 +28,16 @@ def query_of(client: "Elasticsearch", index: str, scope: Listing) -> dict[str, A
     if len(mapping) > 1:  # written to one of them, and never deleted in the others
         msg = f"got {index!r}, an alias of {len(mapping)} indices, wanted one to write to; pass the name of it"
         raise ConfigurationError(msg)
-    kinds = {one["mappings"].get("properties", {}).get("source", {}).get("type") for one in mapping.values()}
+    shown, path = PROVENANCE[:2]
+    fields = next(iter(mapping.values()))["mappings"].get("properties", {})
+    # Where all names are shown as they are, none of them is a path.
+    kinds = {fields.get(shown, {}).get("type"), fields.get(path, {}).get("type", "keyword")}
     few = len(scope.prefixes) <= _MAX_PREFIXES and len(scope.names) <= _MAX_NAMES
     ignored = {"terms": {"_ignored": list(PROVENANCE[:3])}}  # what is longer than the index takes strings
     # A field of another type, in an index made elsewhere, is cut into words: no prefix finds a name there.
     if kinds != {"keyword"} or not few or "" in scope.prefixes:
         return {"bool": {"should": [{"exists": {"field": "source_sha256"}}, ignored]}}
-    fields, starts = PROVENANCE[:2], {"", scope.base}  # what was indexed without the base, too
+    both, starts = (shown, path), {"", scope.base}  # what was indexed without the base, too
     names = sorted(start + name for start in starts for name in scope.names)
-    prefixes = [{"prefix": {f: start + prefix}} for f in fields for start in starts for prefix in scope.prefixes]
-    return {"bool": {"should": [ignored, *prefixes, *({"terms": {field: names}} for field in fields)]}}
+    prefixes = [{"prefix": {f: start + prefix}} for f in both for start in starts for prefix in scope.prefixes]
+    return {"bool": {"should": [ignored, *prefixes, *({"terms": {field: names}} for field in both)]}}

@@ -1,6 +1,7 @@
 """Whether a PDF can be read, and whether its text is what stands on its pages."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from io import BytesIO
 from typing import Any, Final
 
@@ -62,11 +63,10 @@ def _has_picture(page: PageObject) -> bool:
     waiting: list[Any] = [page]
     seen = set[int]()
     while waiting:
-        try:
-            drawn = waiting.pop()["/Resources"]["/XObject"]
+        page_or_form, parts = waiting.pop(), list[DictionaryObject]()
+        with suppress(Exception):  # it draws nothing, or whatever a damaged part leads its reader to
+            drawn = page_or_form["/Resources"]["/XObject"]
             parts = [part for name in drawn if isinstance(part := drawn[name], DictionaryObject)]
-        except (KeyError, TypeError):  # it draws nothing, or is damaged
-            continue
         if any(part.get("/Subtype") == "/Image" for part in parts):
             return True
         waiting += [part for part in parts if id(part) not in seen]  # forms may draw each other

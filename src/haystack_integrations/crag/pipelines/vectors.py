@@ -42,7 +42,8 @@ def stored_size(store: Any, ask: Ask = fields_of) -> int | None:
         return size_of(ask(store))
     if profile_of(store) is None:
         return getattr(store, _LENGTHS.get(type(store).__name__, ""), None)
-    return next((len(one.embedding) for one in store.storage.values() if one.embedding is not None), None)
+    documents = list(store.storage.values())  # somebody may be writing into the store
+    return next((len(one.embedding) for one in documents if one.embedding is not None), None)
 
 
 def size_of(fields: Fields) -> int | None:
