@@ -413,6 +413,33 @@ def test_two_long_records_of_one_id_are_refused(tmp_path, store):
     assert "give each record an id of its own" in report.failures[0].reason
 
 
+def test_a_long_record_with_the_id_of_a_short_one_is_refused_and_no_run_writes_it_again(tmp_path, store):
+    """Its passages have ids of their own: both were written, and each run deleted and wrote the second anew."""
+    jsonl(tmp_path / "c.jsonl", record("a"), record("a", "Longer than the other. " * 1_000))
+    for count in (1, 0):
+        report = index(tmp_path, store)
+        assert (report.documents_written, report.documents_deleted) == (count, 0)
+        assert [failure.source.rpartition("/")[2] for failure in report.failures] == ["c.jsonl#a"]
+
+
+def test_a_record_may_have_the_name_of_a_file_as_its_id(tmp_path, store):
+    """As where an export of pages lies beside them: the file was refused as a record without an id of its own."""
+    jsonl(tmp_path / "c.jsonl", record("emma.md"))
+    (tmp_path / "emma.md").write_text("Emma was written in 1815.")
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 2, "added": 2, "documents_written": 2}
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 2, "unchanged": 2}
+
+
+@pytest.mark.parametrize(
+    ("title", "content"), [(None, "He was born there."), (["Ulm", "Bonn"], "Ulm, Bonn\n\nHe was born there.")]
+)
+def test_a_title_among_the_metadata_of_a_record_may_be_none_or_several(tmp_path, store, title, content):
+    """`null` became the title `None` before the text that is searched and shown, and a list kept its brackets."""
+    jsonl(tmp_path / "c.jsonl", {"id": "a", "text": "He was born there.", "meta": {"title": title}})
+    index(tmp_path, store)
+    assert [found.content for found in store.filter_documents()] == [content]
+
+
 def test_what_another_pipeline_made_is_made_anew(folder, store, tmp_path_factory):
     """Also of files that have not changed: else a store would keep passages that are no longer made so."""
     index(folder, store, base=folder)

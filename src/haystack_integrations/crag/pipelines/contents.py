@@ -208,8 +208,8 @@ def _meta(fields: dict[str, Any]) -> dict[str, Any]:
     values = {**(own if isinstance(own, dict) else {}), **{key: fields[key] for key in fields if _is_kept(fields, key)}}
     for own_field in ("id", "text", "content", "meta"):
         values.pop(own_field, None)
-    if "title" in values:
-        values["title"] = str(values["title"])
+    if (title := values.pop("title", None)) is not None:
+        values["title"] = ", ".join(map(str, title)) if isinstance(title, list) else str(title)
     # What a record itself calls `source` is kept beside what this package calls so.
     return {f"record_{key}" if key in _RESERVED else key: value for key, value in values.items()}
 

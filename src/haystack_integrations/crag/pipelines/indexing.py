@@ -109,7 +109,7 @@ class _Run:
         self._replaced: dict[str, list[str]] = {}  # the ids that stay, by the name of what has lost another version
         self._empty: dict[str, str] = {}  # why, by name
         self._shard, self.listing = listing.shard, listing.shown_as(self._known)
-        self._names: dict[str, str] = {}  # of records, by id; of files and long records, by name
+        self._taken, self._names = set[str](), dict[str, str]()  # the names of all, and of records by id
         self._records: list[tuple[Source, list[Known]]] = []
         self._files: list[tuple[Source, list[Known]]] = []
         self._ready: list[tuple[Part, list[Document]]] = []
@@ -126,11 +126,12 @@ class _Run:
             else:  # reported by another process, but what it may have been is not known to be gone here either
                 self._failed_elsewhere.add(found.source)
             return
-        id_ = found.name if found.document is None else found.document.id
-        if (other := self._names.get(id_)) is not None:
+        id_ = None if found.document is None else found.document.id  # passages have ids of their own
+        if other := found.name if found.name in self._taken else self._names.get(id_ or ""):
             self._fail(found.name, f"its id is that of {other} already; give each record an id of its own")
             return
-        self._names[id_] = found.name
+        self._taken.add(found.name)
+        self._names |= {id_: found.name} if id_ else {}
         old = self._known.pop(found.name, [])
         current = next((one for one in old if one.complete and one.is_of(found.sha256, self._made_by)), None)
         if current is not None:
