@@ -4,23 +4,32 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from shutil import copymode
+from typing import IO, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
+
+_SHOWN: Final = 40
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """
     Put a file in the place of the one that is there: readers see the old one or the new one.
 
-    :param path: The file; a link stays one, and what it leads to is written.
+    :param path: The file; a link stays one, and what it leads to is written. Who may read it stays as it is.
     :param data: What shall be in it.
     :raises OSError: When it cannot be written; the old one stays, and nothing beside it.
     """
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # Not by the whole of a name, which may be as long as names can be.
+    partial = path.with_name(f".{path.name[:_SHOWN]}.{os.getpid()}.partial")
+    was_there = path.exists()
     try:
+        partial.touch(0o600 if was_there else 0o666)
         partial.write_bytes(data)
+        if was_there:
+            with suppress(OSError):  # a file system without rights
+                copymode(path, partial)
         partial.replace(path)
     finally:
         with suppress(OSError):
