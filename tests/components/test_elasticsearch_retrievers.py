@@ -37,7 +37,7 @@ from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import Place, elasticsearch_store
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.store_profiles import open_store, prepare, store_spec
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare, server_of, store_spec
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
@@ -297,6 +297,14 @@ def test_a_cluster_is_named_by_all_its_nodes() -> None:
     assert spec["init_parameters"]["hosts"] == ["http://a:9200", "http://b:9200"]
     with pytest.raises(ConfigurationError, match=r"wanted http://HOST:PORT"):
         elasticsearch_store(Place("elasticsearch", "http://a:9200,b", "x"))
+
+
+@pytest.mark.parametrize("url", [" http://a:9200", "http://a:9200\n", "http://a:9200, http://a:9200"])
+def test_an_address_with_blanks_around_it_or_told_twice_is_that_address(url: str) -> None:
+    """The client takes neither, and its own error came in the place of ours."""
+    assert server_of(elasticsearch_store(Place("elasticsearch", url, "x"))).hosts == "http://a:9200"
+    with elasticsearch_client(open_store("elasticsearch", url, "x")) as client:
+        assert [node.config.host for node in client.transport.node_pool.all()] == ["a"]
 
 
 def test_they_come_back_from_yaml_as_they_were(elasticsearch_url: str) -> None:

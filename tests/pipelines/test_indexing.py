@@ -432,6 +432,16 @@ def test_a_record_may_have_the_name_of_a_file_as_its_id(tmp_path, store):
     assert "emma.md" not in {document.id for document in store.filter_documents()}
 
 
+@pytest.mark.parametrize(
+    ("title", "content"), [(None, "He was born there."), (["Ulm", "Bonn"], "Ulm, Bonn\n\nHe was born there.")]
+)
+def test_a_title_among_the_metadata_of_a_record_may_be_none_or_several(tmp_path, store, title, content):
+    """`null` became the title `None` before the text that is searched and shown, and a list kept its brackets."""
+    jsonl(tmp_path / "c.jsonl", {"id": "a", "text": "He was born there.", "meta": {"title": title}})
+    index(tmp_path, store)
+    assert [found.content for found in store.filter_documents()] == [content]
+
+
 def test_what_another_pipeline_made_is_made_anew(folder, store, tmp_path_factory):
     """Also of files that have not changed: else a store would keep passages that are no longer made so."""
     index(folder, store, base=folder)

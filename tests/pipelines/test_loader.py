@@ -707,6 +707,37 @@ def test_settings_are_those_of_the_parts_that_the_store_has(elasticsearch_url: s
     store.close()
 
 
+def test_what_the_caller_sets_goes_before_what_the_kind_of_store_wants(
+    elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """The fuzziness of the store's profile took the place of the caller's, and nobody was told."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    changes = {"bm25": {"fuzziness": "AUTO"}, "fuse": {"similarity": {"dense": None}}, "dense": {"top_k": 3}}
+    rag = load("corrective_retrieval", store=store, **changes)
+    assert rag.pipeline.get_component("bm25").to_dict()["init_parameters"]["fuzziness"] == "AUTO"
+    assert rag.pipeline.get_component("fuse").similarity == {"dense": None}
+    rag.close()
+    usual = load("corrective_retrieval", store=store)
+    assert usual.pipeline.get_component("bm25").to_dict()["init_parameters"]["fuzziness"] == "0"
+    assert usual.pipeline.get_component("fuse").similarity == {"dense": "half_cosine"}
+    usual.close()
+
+
+def test_a_yaml_written_for_a_kind_of_store_keeps_its_settings_on_another_index(
+    elasticsearch_url: str, elasticsearch_index: str, tmp_path: Path
+) -> None:
+    """As one that `export` wrote, and its owner changed: with `store=` its fuzziness was the shipped one again."""
+    file = tmp_path / "own.yml"
+    spec = yaml.safe_load(export("corrective_retrieval", "elasticsearch", elasticsearch_url, elasticsearch_index))
+    spec["components"]["bm25"]["init_parameters"]["fuzziness"] = "AUTO"
+    file.write_text(yaml.safe_dump(spec))
+    store = open_store("elasticsearch", elasticsearch_url, f"{elasticsearch_index}-other")
+    rag = load(file, store=store)
+    assert rag.pipeline.get_component("bm25").to_dict()["init_parameters"]["fuzziness"] == "AUTO"
+    assert rag.pipeline.get_component("dense").retriever._document_store is store
+    rag.close()
+
+
 @pytest.mark.parametrize(
     ("mistake", "said"),
     [

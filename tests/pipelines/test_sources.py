@@ -177,7 +177,7 @@ def test_a_record_may_have_content_for_text_and_a_number_for_an_id(tmp_path):
     assert (found.document.id, found.document.content, found.document.meta["title"]) == ("7", "Seven.", "7")
 
 
-@pytest.mark.parametrize("title", [None, ["Emma"], {"en": "Emma"}])
+@pytest.mark.parametrize("title", [None, {"en": "Emma"}])
 def test_a_title_that_is_no_text_and_no_number_is_none(tmp_path, title):
     """Of `null` in `meta` the text began with the word None, which was searched for and shown."""
     (found,) = read(find(jsonl(tmp_path / "c.jsonl", {"id": "1", "text": "One.", "meta": {"title": title}}), tmp_path))

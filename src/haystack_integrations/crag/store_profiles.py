@@ -98,7 +98,7 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
             msg = f"the store {name!r} needs an address, got none; pass --url http://HOST:PORT or set ELASTICSEARCH_URL"
             raise ConfigurationError(msg)
         nodes = nodes_of(url)
-        parameters.update(hosts=nodes if len(nodes) > 1 else url, custom_mapping=profile.index["mappings"])
+        parameters.update(hosts=nodes if len(nodes) > 1 else nodes[0], custom_mapping=profile.index["mappings"])
         parameters.update(tls_options(nodes))
     return {"type": profile.store, "init_parameters": parameters}
 
@@ -108,9 +108,9 @@ def nodes_of(url: str) -> list[str]:
     List the servers of an address.
 
     :param url: One address; of a cluster all of them, with commas between.
-    :returns: The addresses.
+    :returns: The addresses, each once: the client refuses one that it is told twice.
     """
-    return [node.strip() for node in url.split(",")]
+    return list(dict.fromkeys(node.strip() for node in url.split(",")))
 
 
 def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:

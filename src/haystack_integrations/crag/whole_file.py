@@ -5,9 +5,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE
-from typing import IO
+from typing import IO, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
+
+_SHOWN: Final = 40
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -19,7 +21,8 @@ def write_whole(path: Path, data: bytes) -> None:
     :raises OSError: When it cannot be written; the old one stays, and nothing beside it.
     """
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # Not by the whole of a name, which may be as long as names can be.
+    partial = path.with_name(f".{path.name[:_SHOWN]}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
             with suppress(OSError):  # there is none yet, or it was somebody else's

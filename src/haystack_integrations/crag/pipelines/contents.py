@@ -219,8 +219,8 @@ def _meta(fields: dict[str, Any]) -> dict[str, Any]:
     values = {**(own if isinstance(own, dict) else {}), **{key: fields[key] for key in fields if _is_kept(fields, key)}}
     for own_field in ("id", "text", "content", "meta"):
         values.pop(own_field, None)
-    if isinstance(title := values.pop("title", None), str | int | float):  # null, or a list, is none to be read
-        values["title"] = str(title)
+    if isinstance(title := values.pop("title", None), str | int | float | list):  # null, or an object, is none
+        values["title"] = ", ".join(map(str, title)) if isinstance(title, list) else str(title)
     # What a record itself calls `source` is kept beside what this package calls so.
     return {f"record_{key}" if key in _RESERVED else key: value for key, value in values.items()}
 

@@ -27,7 +27,7 @@ from haystack_integrations.crag.pipelines.given import (
 )
 from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
-from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_settings
+from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_changes
 from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of, with_reports
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
@@ -184,11 +184,11 @@ def load(
     ask = cache(fields_of)  # an index is asked once, whatever is to be known of its fields
     live = {key: asked_by_text(value, spec["components"][key]) for key, value in live.items()}
     with said_of(str(name), lambda: {part: one for part, one in spec["components"].items() if part not in live}):
-        for key, settings in changes.items():
-            spec["components"][key] = with_settings(spec["components"][key], settings)
         placed: dict[str, Any] = {}
-        if store is not None:
-            spec, placed = place_on(spec, store, set(live), ask)
+        if store is None:
+            spec = with_changes(spec, changes)
+        else:
+            spec, placed = place_on(spec, store, set(live), changes, ask)
         for key in changes:
             check_settings(spec["components"][key], f"the component {key!r}")
         check_sockets(str(name), wanted_of(spec, live), live)

@@ -41,25 +41,26 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     return changed
 
 
-def place_on(spec: Spec, store: Any, given: set[str], ask: Ask = fields_of) -> tuple[Spec, dict[str, Any]]:
+def place_on(
+    spec: Spec, store: Any, given: set[str], changes: Mapping[str, Any], ask: Ask = fields_of
+) -> tuple[Spec, dict[str, Any]]:
     """
     Exchange the store of a pipeline.
 
     :param spec: A pipeline as `read` gives it.
     :param store: A live store; its index is made if it has one.
     :param given: Components the caller passes himself.
+    :param changes: Settings of others by component, which go before those that the store's profile has.
     :param ask: Reads the fields of the store's index.
     :returns: The pipeline for that kind of store, and live components by name that hold the store.
     :raises ConfigurationError: For a store of an unknown kind without its two retrievers, or an index that these
         cannot search.
     """
-    profile = profile_of(store)
+    profile, is_new = profile_of(store), prepare(store)
     roles = {name for known in profiles().values() for name in known.components}
-    if profile is not None:
-        is_new = prepare(store)
-        spec = on_store(spec, profile, {})
-        if profile.index and not is_new:
-            check_index(store, spec["components"], given, ask)
+    spec = with_changes(spec if profile is None else on_store(spec, profile, {}), changes)
+    if profile is not None and profile.index and not is_new:
+        check_index(store, spec["components"], given, ask)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:
@@ -108,10 +109,24 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     return {**part, "init_parameters": {**parameters, **settings}}
 
 
-def _laid_over(under: Spec, over: Mapping[str, Any]) -> Spec:
-    """Merge mappings, key by key, into all depths."""
-    both = {key: _laid_over(under[key], value) for key, value in over.items() if isinstance(under.get(key), dict)}
-    return {**under, **over, **both}
+def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
+    """
+    Change settings of components.
+
+    :param spec: A pipeline as `read` gives it.
+    :param changes: New settings by component.
+    :returns: The changed pipeline.
+    """
+    parts = spec["components"]
+    return {**spec, "components": {**parts, **{one: with_settings(parts[one], changes[one]) for one in changes}}}
+
+
+def _laid_over(under: Spec, over: Mapping[str, Any], *, is_same: bool = False) -> Spec:
+    """Merge mappings, key by key, into all depths; a component that has the wanted type already keeps its settings."""
+    is_same = under.get("type") == over["type"] if "type" in over else is_same
+    inner = (key for key in over if isinstance(under.get(key), dict))
+    both = {key: _laid_over(under[key], over[key], is_same=is_same) for key in inner}
+    return {**over, **under, **both} if is_same else {**under, **over, **both}
 
 
 def _has_store(part: Spec) -> bool:
