@@ -1,6 +1,7 @@
 """A misspelt word is looked for as the index spells it; real Elasticsearch."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,6 +95,18 @@ def test_what_cannot_be_asked_takes_nothing_away(store: Any, wire: Wire, asynchr
     assert documents == [TEXTS[2]]
     assert report["status"] == "ok"
     assert "respelt" not in report
+
+
+@BOTH
+def test_a_server_that_is_slow_to_spell_is_not_waited_for(store: Any, wire: Wire, asynchronous: bool) -> None:
+    """What was found is there already."""
+    wire.only, wire.fault = "suggest", "hang"
+    begun = time.monotonic()
+    documents, _ = found(store, "bread Kestrle", asynchronous=asynchronous)
+    took = time.monotonic() - begun
+    wire.over.set()
+    assert documents == [TEXTS[2]]
+    assert took < 3
 
 
 def test_whoever_lets_words_differ_is_not_asked_twice(store: Any, wire: Wire) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _FEWEST_LETTERS: Final = 5
 _MOST_WORDS: Final = 8
+_PATIENCE_S: Final = 0.5  # more, a guess is not worth; it takes some milliseconds
 _ONE_EDIT: Final = {"field": TEXT, "suggest_mode": "missing", "size": 1, "max_edits": 1, "prefix_length": 1}
 
 
@@ -49,7 +50,7 @@ def search_words(store: "ElasticsearchDocumentStore", query: str, filters: Filte
         return found
     with unless_it_ends():  # then it stays as it is
         request = _request(store, unknown)
-        answer = call_within(limit.rest(began).seconds, lambda: store.client.search(**request))
+        answer = call_within(_patience(limit.rest(began)), lambda: store.client.search(**request))
         if meant := _meant(answer):
             again = search(store, words_request(_with(query, meant), "0", filters, top_k), limit.rest(began))
             return _better(found, again, meant)
@@ -68,7 +69,7 @@ async def search_words_async(
         return found
     with unless_it_ends():
         asked = store.async_client.search(**_request(store, unknown))
-        if meant := _meant(await asyncio.wait_for(asked, limit.rest(began).seconds)):
+        if meant := _meant(await asyncio.wait_for(asked, _patience(limit.rest(began)))):
             request = words_request(_with(query, meant), "0", filters, top_k)
             return _better(found, await search_async(store, request, limit.rest(began)), meant)
     return found
@@ -98,6 +99,10 @@ def _request(store: "ElasticsearchDocumentStore", unknown: Sequence[str]) -> dic
         "suggest": {f"word_{number}": one for number, one in enumerate(near)},
         "aggs": {"known": {"filters": {"filters": [{"match": {TEXT: word}} for word in unknown]}}},
     }
+
+
+def _patience(left: Limit) -> float:
+    return min(_PATIENCE_S, left.seconds)
 
 
 def _meant(answer: Any) -> list[str]:
