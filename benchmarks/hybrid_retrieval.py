@@ -71,7 +71,7 @@ def fill(stores: list[Any], paths: list[Path], count: int) -> None:
 
 def ours(store: Any) -> Pipeline:
     """The retrieval leg of the shipped pipelines."""
-    spec, parts = place_on(read("corrective_rag"), store, given=set())
+    spec, parts = place_on(read("corrective_rag"), store, given=set(), changes={})
     pipeline = Pipeline()
     pipeline.add_component("keywords", StopWordRemover())
     pipeline.add_component("bm25", parts["bm25"])

@@ -65,7 +65,7 @@ def _model() -> OpenAIChatGenerator:
 
 def bare(store: Any, *, ranked: bool) -> Pipeline:
     """Wire it as the documentation of Haystack does."""
-    _, parts = place_on(read("baseline_rag"), store, given=set())
+    _, parts = place_on(read("baseline_rag"), store, given=set(), changes={})
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])
     pipeline.add_component("embedder", StaticTextEmbedder())

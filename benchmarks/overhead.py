@@ -28,7 +28,7 @@ WORDS = "river stone garden market winter letter engine copper island bridge can
 
 def bare(store: Any) -> Pipeline:
     """What a Haystack user has today: two retrievers, reciprocal rank fusion, prompt, generator."""
-    _, parts = place_on(read("baseline_rag"), store, given=set())
+    _, parts = place_on(read("baseline_rag"), store, given=set(), changes={})
     template = "{% for d in documents %}{{ d.content }}\n{% endfor %}Question: {{ question }}"
     pipeline = Pipeline()
     pipeline.add_component("bm25", parts["bm25"])

@@ -77,7 +77,7 @@ class Labelled:
 
 def hits(sets: list[Labelled], store: Any) -> dict[str, Any]:
     """hit@1 and hit@10 of each retriever and of their fusion, BM25 with and without stop words."""
-    spec, parts = place_on(read("corrective_rag"), store, given=set())
+    spec, parts = place_on(read("corrective_rag"), store, given=set(), changes={})
     settings = spec["components"]["fuse"]["init_parameters"]
     print(f"fusion: weights {settings['weights']}, rrf_k {settings['rrf_k']}")
     figures: dict[str, Any] = {}
