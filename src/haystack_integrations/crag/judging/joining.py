@@ -94,9 +94,9 @@ def _for_any(opinions: Sequence[Opinion]) -> Likely:
     """Take each document to be as good as it is for any of several questions."""
     likely = [opinion.likely for opinion in opinions]
     return Likely(
-        np.max([each.answers for each in likely], axis=0),
-        np.max([each.topic for each in likely], axis=0),
-        np.max([each.sufficient for each in likely], axis=0),
+        np.array([each.answers for each in likely]).max(axis=0),
+        np.array([each.topic for each in likely]).max(axis=0),
+        np.array([each.sufficient for each in likely]).max(axis=0),
     )
 
 
