@@ -16,7 +16,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.requests import TEXT, words_request
 from haystack_integrations.crag.elasticsearch.search import search, search_async
-from haystack_integrations.crag.encoding.encoders import is_word
+from haystack_integrations.crag.encoding.encoders import FEWEST_LETTERS, may_be_slip
 from haystack_integrations.crag.homes import at_home
 from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.observing.telemetry import set_tags
@@ -26,7 +26,6 @@ from haystack_integrations.crag.texts.text import words
 if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
-_FEWEST_LETTERS: Final = 5
 _MOST_WORDS: Final = 8
 _PATIENCE_S: Final = 0.5  # more, a guess is not worth; it takes some milliseconds
 _ONE_EDIT: Final = {"field": TEXT, "suggest_mode": "missing", "size": 1, "max_edits": 1, "prefix_length": 1}
@@ -79,10 +78,9 @@ def _unknown(query: str, found: Found) -> list[str]:
     """Give words that neither English nor a document that was found has. A search that failed tells nothing."""
     if found.report["status"] != "ok":
         return []
-    long = [word for word in dict.fromkeys(words(query)) if len(word) >= _FEWEST_LETTERS and word.isalpha()]
-    texts = [(document.content or "").lower() for document in found.documents] if long else []
-    rare = (word for word in long if not any(word in text for text in texts))
-    return [word for word in rare if not is_word(word)][:_MOST_WORDS]
+    slips = [word for word in dict.fromkeys(words(query)) if may_be_slip(word)]
+    texts = [(document.content or "").lower() for document in found.documents] if slips else []
+    return [word for word in slips if not any(word in text for text in texts)][:_MOST_WORDS]
 
 
 def _request(store: "ElasticsearchDocumentStore", unknown: Sequence[str]) -> dict[str, Any]:
@@ -91,7 +89,7 @@ def _request(store: "ElasticsearchDocumentStore", unknown: Sequence[str]) -> dic
 
     Each shard answers for itself, and a name that another shard has is missing in most.
     """
-    near = [{"text": word, "term": {**_ONE_EDIT, "min_word_length": _FEWEST_LETTERS}} for word in unknown]
+    near = [{"text": word, "term": {**_ONE_EDIT, "min_word_length": FEWEST_LETTERS}} for word in unknown]
     return {
         "index": store._index,
         "size": 0,

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.encoding.onnx_model import onnx_file, read_onnx
 from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL, StaticEncoder, read_static
 from haystack_integrations.crag.errors import ConfigurationError
+
+FEWEST_LETTERS: Final = 5
+"""Of a word that may be a slip of the keyboard: shorter ones have too many neighbours."""
 
 
 class Encoder(Protocol):
@@ -81,6 +84,16 @@ def is_word(word: str) -> bool:
     :returns: Whether it is one of them.
     """
     return load_static_encoder().is_word(word)
+
+
+def may_be_slip(word: str) -> bool:
+    """
+    Tell a word that may be a slip of the keyboard: of five letters or more, and none that English has.
+
+    :param word: A word in any case.
+    :returns: Whether other spellings of it are worth a look.
+    """
+    return len(word) >= FEWEST_LETTERS and word.isalpha() and not is_word(word)
 
 
 def model_name(model: str | None) -> str:

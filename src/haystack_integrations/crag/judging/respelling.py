@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Final
 
-from haystack_integrations.crag.encoding.encoders import is_word
+from haystack_integrations.crag.encoding.encoders import FEWEST_LETTERS, may_be_slip
 from haystack_integrations.crag.judging.acronyms import long_for_short, short_for_long
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
@@ -22,7 +22,6 @@ from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.text import surface_words, words
 
 _SHORTEST: Final = 4
-_FEWEST: Final = 5
 _LONG: Final = 6
 _LONGEST: Final = 40  # beyond it is no word, and each place in it would be looked at
 _PARTICLES: Final = frozenset({"in", "out", "up", "off", "on", "down", "over"})
@@ -121,8 +120,7 @@ def _is_compound(one: str, two: str) -> bool:
 
 def _doubtful(missing: set[str], frequencies: Frequencies) -> Iterator[str]:
     """Give the words that may be slips: neither English nor the corpus has them."""
-    unknown = {word: stems()[word] for word in sorted(missing) if len(word) >= _FEWEST and word.isalpha()}
-    unknown = {word: stem for word, stem in unknown.items() if not is_word(word)}
+    unknown = {word: stems()[word] for word in sorted(missing) if may_be_slip(word)}
     if unknown:
         _, known = frequencies((*unknown.values(), _NOBODYS))
         nobodys = known.get(_NOBODYS, 0)
@@ -149,5 +147,5 @@ def _is_slip(typed: str, word: str, *, is_name: bool) -> bool:
     last = next((n for n in range(shortest - first) if typed[~n] != word[~n]), shortest - first)
     one, other = typed[first : len(typed) - last], word[first : len(word) - last]
     if len(one) == len(other) == 2:  # noqa: PLR2004
-        return one == other[::-1] and shortest >= _FEWEST
+        return one == other[::-1] and shortest >= FEWEST_LETTERS
     return shortest >= _LONG and len(one) <= 1 and len(other) <= 1 and not (is_name and one and other)
