@@ -121,10 +121,11 @@ def _judged(
     if read_as:
         known, how["read_as"] = statistics(query), read_as
     counted = _frequencies(known, readings)
-    opinion = judge(query, texts, calibration, reader, counted)
     bare = bare_question(query)
-    if offered := [judge(each, texts, calibration, reader, counted) for each in alternatives_in(bare)]:
-        opinion, how["alternatives"] = best_of(offered), len(offered)
+    offered = [judge(each, texts, calibration, reader, counted) for each in alternatives_in(bare)]
+    opinion = best_of(offered) if offered else judge(query, texts, calibration, reader, counted)
+    if offered:
+        how["alternatives"] = len(offered)
     elif apart := [judge(part, texts, calibration, reader, counted) for part in asked_apart(bare, texts)]:
         opinion, how["asked_apart"] = of_all(opinion, apart), [part.conclusion.verdict for part in apart]
     elif sides := [judge(side, texts, calibration, reader, counted) for side in things_compared(bare)]:
