@@ -1,5 +1,6 @@
 """A document that only asks what the user asks."""
 
+import time
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from judging_texts import asking
 from makers import fill
 
 from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.surface import normalised, told
 from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.pipelines import load
 
+SECONDS = 2.0  # some hundredths here; quadratic time would be minutes
 QUESTION = "How do I change the language of the menu?"
 PAIRS = [
     ("Which browsers are supported?", "Firefox and Chrome in their last two versions."),
@@ -47,3 +50,33 @@ def test_another_question_at_the_end_changes_nothing() -> None:
     ]
     found = unanswered(asking("Which river flows through Vienna?"), shared_reader().read(texts))
     assert found.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        'See Section 5.1, "How do I change the language of the menu?", for menus.',
+        "See Section 5.1.2, \u201cHow do I change the language of the menu?\u201d, for menus.",
+        "Siehe Abschnitt 5.1, \u201eHow do I change the language of the menu?\u201c.",
+        "Voir Section\u00a05.1, \u00ab\u00a0How do I change the language of the menu?\u00a0\u00bb.",
+    ],
+)
+def test_the_title_of_another_section_is_no_answer(in_memory_store: Any, reference: str) -> None:
+    """A text that points to the section with the user's question does not answer it; nor is it off the topic."""
+    texts = [f"Dates are shown as the country has them. {reference}", *(f"Q: {q}\nA: {a}" for q, a in PAIRS)]
+    fill(in_memory_store, [Document(content=each) for each in texts])
+    assert load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)["crag"]["verdict"] != "correct"
+
+
+@pytest.mark.parametrize("kept", ['In 1999, "The Menu" won.', 'Version 5.1 of "The Menu" won.', "5.1, the menu"])
+def test_other_quotations_are_told(kept: str) -> None:
+    """Only what stands behind the number of a section is the title of one."""
+    assert told(kept) == normalised(kept)
+
+
+@pytest.mark.parametrize("part", ["1.", '5.1, "', "5.1, \u201c", "1.1 ", '"'])
+def test_titles_of_sections_are_looked_for_in_linear_time(part: str) -> None:
+    """Hostile text must not hold the server."""
+    began = time.perf_counter()
+    told(part * (200_000 // len(part)))
+    assert time.perf_counter() - began < SECONDS

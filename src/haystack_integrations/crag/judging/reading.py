@@ -14,8 +14,9 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.encoding.encoders import Encoder, load_encoder
+from haystack_integrations.crag.judging import surface
 from haystack_integrations.crag.judging.places import Places
-from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm, normalised, word_forms
+from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm
 from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
 from haystack_integrations.crag.texts.table_heads import heads_of_rows
@@ -150,7 +151,9 @@ class Reader:
 
     def _fresh(self, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read texts; all their sentences are embedded at once."""
-        plain = [(" ".join(normalised(title[:MOST_JUDGED]).split()), normalised(content)) for title, content in texts]
+        plain = [
+            (" ".join(surface.normalised(title[:MOST_JUDGED]).split()), surface.told(text)) for title, text in texts
+        ]
         cut = [_sentences(content) for _, content in plain]
         heads = [heads_of_rows(parts) if "|" in content else {} for parts, (_, content) in zip(cut, plain, strict=True)]
         under = [
@@ -197,7 +200,7 @@ def _walked(parts: Sequence[str]) -> dict[str, Any]:
     """Go through the words of a text once; gives what a reading says of them."""
     starts, names, numbers, years = list[int](), list[int](), list[int](), list[int]()
     stems, large, first, beginning = list[str](), list[str](), list[str](), list[WordForm]()
-    position, form_of = 0, word_forms().__getitem__
+    position, form_of = 0, surface.word_forms().__getitem__
     for part in parts:
         starts.append(position)
         forms = list(map(form_of, surface_words(part)))

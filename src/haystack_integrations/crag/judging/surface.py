@@ -78,6 +78,31 @@ def normalised(text: str) -> str:
     return text
 
 
+# The title of another section, as DocBook writes it in many languages: `see Section 5.1, "How does one upgrade?"`.
+_REFERENCE: Final = re.compile(
+    r"(?<=\d\.\d)(?P<number>[\d.]{0,12}),?[ \u00a0\n](?:"
+    r"\u201c[^\u201c\u201d]{1,200}\u201d|\u201e[^\u201c-\u201e]{1,200}[\u201c\u201d]|\u00ab[^\u00ab\u00bb]{1,200}\u00bb"
+    r'|"[^"]{1,200}")'
+)
+_OPENING: Final = ("\u201c", "\u201e", "\u00ab", '"')
+
+
+def told(text: str) -> str:
+    """
+    Give what a document says: in one form, and without the titles of other sections, which it only points to.
+
+    ```python
+    from haystack_integrations.crag.judging.surface import told
+
+    assert told('See Section 5.1, "How does one upgrade?", for more.') == "See Section 5.1, for more."
+    ```
+
+    :param text: The text of a document.
+    :returns: The text, as `normalised`.
+    """
+    return normalised(_REFERENCE.sub(r"\g<number>", text) if any(sign in text for sign in _OPENING) else text)
+
+
 class WordForm(NamedTuple):
     """
     What a judgement wants to know of a word, whatever text it stands in.
