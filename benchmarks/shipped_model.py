@@ -7,17 +7,20 @@ Fitted on the open halves of sets with an open licence only. Few signals, each o
 what is learned with many on some corpora does not carry over to others. A list is as good as its best document, so
 two logistic regressions (is the list `correct`; is it not `incorrect`) read the greatest score of a list, softly. Each
 set has an intercept of its own while weights are fitted: how often lists are right differs between sets and says
-nothing of a signal. The thresholds are then one pair for all sets. Lists are measured three times: with the
-statistics of their corpus, with those of what was retrieved (a grader without a store has no others), and untitled.
+nothing of a signal. The thresholds are then one pair for all sets. Lists are measured four times: with the
+statistics of their corpus, with those of what was retrieved (a grader without a store has no others), untitled, and in
+small corpora.
 
 `unseen` leaves a set out of everything and is the figure to believe, with its spread over redrawn questions of the
-other sets; popqa is never fitted on. `retrieved` and `untitled` are the same on lists measured so. `bm25` is the
-threshold on a BM25 score that was tuned on that very set (from the data's README, sealed half). `--write` writes it.
+other sets; popqa is never fitted on. `retrieved`, `untitled` and `small` are the same on lists measured so. `bm25` is
+the threshold on a BM25 score that was tuned on that very set (from the data's README, sealed half). `--write` writes
+it.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +29,13 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.optimize import minimize
 
+from haystack_integrations.crag.corpus_statistics import collect
 from haystack_integrations.crag.encoding.encoders import load_encoder
-from haystack_integrations.crag.evaluation.labelled import Prepared, prepare
+from haystack_integrations.crag.evaluation.cases import Dataset
+from haystack_integrations.crag.evaluation.labelled import LabelledList, Prepared, prepare
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import corpus_statistics, labelled_lists
+from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.grading import retrieved_frequencies
 from haystack_integrations.crag.judging.heads import Head
@@ -56,13 +62,17 @@ SIGNALS = (
     "like_most",
     "like_document",
 )
+# Of the question, so the same for all documents: what they are worth is read without it, the verdict with it.
+OF_LIST = "specific"
 # Flat: between a third and three times as much of either, the mean unseen differs by .01.
 RIDGE, SOFTNESS = 0.3, 0.25
 # Of selqa's 1,114 lists 28 are not `correct`: enough beside the others for weights, but its macro-F1 is luck.
 UNFIT_FOR_THRESHOLDS = "selqa"
 TARGET = Path(__file__).parents[1] / "src/haystack_integrations/crag/models/calibration/default.json"
 FIRST, GRID, BLUR, REDRAWN = 5, 40, 3.0, 5
-MEASURED = ("unseen", "retrieved", "untitled")
+MEASURED = ("unseen", "retrieved", "untitled", "small")
+# As many documents beside a list make up the smallest and the largest of small corpora.
+SMALL = (5, 120)
 
 Scores = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -94,12 +104,25 @@ def measured(folder: Path) -> Lists:
     chosen = [each for each in lists if each.verdict is not None]
     untitled = [replace(one, texts=tuple(("", text) for _, text in one.texts)) for one in chosen]
     by_list = [prepare([one], reader, retrieved_frequencies(reader.read(one.texts)))[0] for one in chosen]
-    found = prepare(chosen, reader, frequencies), by_list, prepare(untitled, reader, frequencies)
+    small = [prepare([one], reader, few)[0] for one, few in zip(chosen, _small(data, chosen), strict=True)]
+    found = prepare(chosen, reader, frequencies), by_list, prepare(untitled, reader, frequencies), small
     return Lists(tuple(map(_rows, found)), np.array([JUDGED.index(one.verdict) for one in chosen if one.verdict]))
 
 
+def _small(data: Dataset, lists: Sequence[LabelledList]) -> Iterator[Frequencies]:
+    """Count a small corpus for each list: its documents and some others."""
+    chance, passages = random.Random(7), [f"{one.title}\n{one.text}" for one in data.passages.values()]
+    for each in lists:
+        beside = chance.sample(passages, chance.randint(*SMALL))
+        own = [f"{title}\n{text}" for title, text in each.texts]
+        yield collect([*own, *beside]).statistics("store").counts
+
+
 def _rows(lists: Sequence[Prepared]) -> np.ndarray:
-    rows = [[[features[name] for name in SIGNALS] for features in each.measured.documents] for each in lists]
+    rows = [
+        [[*(own[name] for name in SIGNALS), each.measured.together[OF_LIST]] for own in each.measured.documents]
+        for each in lists
+    ]
     return np.array([(own + [own[-1]] * FIRST)[:FIRST] for own in rows])
 
 
@@ -126,10 +149,11 @@ def fitted(sets: Sequence[Lists], worst: int) -> Head:
 
     Both kinds of list count the same, and all sets. Without a threshold: its bias is 0.
     """
-    rows = [part.reshape(-1, len(SIGNALS)) for each in sets for part in each.tables]
+    names = (*SIGNALS, OF_LIST)
+    rows = [part.reshape(-1, len(names)) for each in sets for part in each.tables]
     means = np.mean([part.mean(axis=0) for part in rows], axis=0)
     scales = np.sqrt(np.mean([((part - means) ** 2).mean(axis=0) for part in rows], axis=0))
-    head = Head(SIGNALS, means, scales, np.zeros((1, len(SIGNALS))), np.zeros(1))
+    head = Head(names, means, scales, np.zeros((1, len(names))), np.zeros(1))
     tables = []
     for number, each in enumerate(sets):
         is_good = (each.labels <= worst).astype(float)
@@ -139,24 +163,24 @@ def fitted(sets: Sequence[Lists], worst: int) -> Head:
         tables += [(number, head.standard(part), is_good, weights) for part in each.tables]
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
-        own = values[: len(SIGNALS)]
+        own = values[: len(names)]
         total, slope = RIDGE * float(own @ own) / 2, np.zeros_like(values)
-        slope[: len(SIGNALS)] = RIDGE * own
+        slope[: len(names)] = RIDGE * own
         for number, table, is_good, weights in tables:
             scores = table @ own
             most = scores.max(axis=1, keepdims=True)
             powers = np.exp((scores - most) / SOFTNESS)
-            odds = most[:, 0] + SOFTNESS * np.log(powers.sum(axis=1)) + values[len(SIGNALS) + number]
+            odds = most[:, 0] + SOFTNESS * np.log(powers.sum(axis=1)) + values[len(names) + number]
             total += float(weights @ (np.logaddexp(0, odds) - is_good * odds))
             missed = weights * (1 / (1 + np.exp(-odds)) - is_good)
-            slope[: len(SIGNALS)] += np.einsum("n,nd,nds->s", missed, powers / powers.sum(axis=1, keepdims=True), table)
-            slope[len(SIGNALS) + number] += missed.sum()
+            slope[: len(names)] += np.einsum("n,nd,nds->s", missed, powers / powers.sum(axis=1, keepdims=True), table)
+            slope[len(names) + number] += missed.sum()
         return total, slope
 
-    start = np.concatenate([np.full(len(SIGNALS), 0.05), np.zeros(len(sets))])
-    bounds = [(0, None)] * len(SIGNALS) + [(None, None)] * len(sets)
+    start = np.concatenate([np.full(len(names), 0.05), np.zeros(len(sets))])
+    bounds = [(0, None)] * len(names) + [(None, None)] * len(sets)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return Head(SIGNALS, means, scales, found[None, : len(SIGNALS)], np.zeros(1))
+    return Head(names, means, scales, found[None, : len(names)], np.zeros(1))
 
 
 def judged(head: Head, rows: np.ndarray) -> np.ndarray:
@@ -193,9 +217,18 @@ def macro_f1(heads: tuple[Head, Head], lists: Lists) -> np.ndarray:
 
 
 def shipped(answers: Head, topic: Head, notes: dict[str, Any]) -> Calibration:
-    """Correct when the best document rather answers than not, incorrect when none is rather on topic."""
-    odds = ("answers_1", "topic_1")
-    verdict = Head(odds, np.zeros(2), np.ones(2), np.array([[1.0, 0.0], [0.0, 0.0], [0.0, -1.0]]), np.zeros(3))
+    """
+    Correct when the best document rather answers than not, incorrect when none is rather on topic.
+
+    Documents are judged as if the question were as specific as most are; the verdict makes up for what it is.
+    """
+    (high, mean), (low, _) = ((head.weights[0, -1] / head.scales[-1], head.means[-1]) for head in (answers, topic))
+    weights = np.array([[1.0, 0.0, high], [0.0, 0.0, 0.0], [0.0, -1.0, -low]])
+    names = ("answers_1", "topic_1", OF_LIST)
+    verdict = Head(names, np.array([0.0, 0.0, mean]), np.ones(3), weights, np.zeros(3))
+    answers, topic = (
+        Head(SIGNALS, head.means[:-1], head.scales[:-1], head.weights[:, :-1], head.biases) for head in (answers, topic)
+    )
     return Calibration(topic, answers, None, None, verdict, JUDGED, (1.0, 1.0, 1.0), None, None, False, notes=notes)
 
 
@@ -219,10 +252,10 @@ def main() -> None:
         told = "  ".join(f"{what} {value:.3f}" for what, value in zip(MEASURED, values, strict=True))
         spread = f"redrawn {np.mean(again):.3f} ({min(again):.3f} to {max(again):.3f})"
         print(f"{name:10} {told}  {spread}  bm25 {tuned_bm25:.3f}", flush=True)
-    print("mean unseen, retrieved, untitled, redrawn", np.mean([*unseen.values()], axis=0).round(3).tolist())
+    print("mean unseen, retrieved, untitled, small, redrawn", np.mean([*unseen.values()], axis=0).round(3).tolist())
     answers, topic = model({name: data[name] for name in OPEN})
     for name, head in (("answers", answers), ("topic", topic)):
-        weights = dict(zip(SIGNALS, head.weights[0].round(3).tolist(), strict=True))
+        weights = dict(zip(head.names, head.weights[0].round(3).tolist(), strict=True))
         print(name, weights, "from", round(-float(head.biases[0]), 3))
     if asked.write:
         figures = {name: round(values[0], 3) for name, values in unseen.items()}

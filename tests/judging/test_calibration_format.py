@@ -35,7 +35,7 @@ def write(path: Path, content: object) -> str:
     return str(path)
 
 
-SUMS = [62.307, 18.98, 16.996, 16.576, 16.63, 17.235]  # of the signals of version 3
+SUMS = [62.307, 18.98, 16.996, 16.576, 16.63, 18.235]  # of the signals of version 3
 
 
 def test_the_version_goes_up_with_the_signals() -> None:

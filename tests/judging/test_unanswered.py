@@ -56,6 +56,7 @@ def test_another_question_at_the_end_changes_nothing() -> None:
     "reference",
     [
         'See Section 5.1, "How do I change the language of the menu?", for menus.',
+        "See Section 5.1 , `` How do I change the language of the menu ? '' , for menus .",
         "See Section 5.1.2, \u201cHow do I change the language of the menu?\u201d, for menus.",
         "Siehe Abschnitt 5.1, \u201eHow do I change the language of the menu?\u201c.",
         "Voir Section\u00a05.1, \u00ab\u00a0How do I change the language of the menu?\u00a0\u00bb.",
@@ -68,13 +69,13 @@ def test_the_title_of_another_section_is_no_answer(in_memory_store: Any, referen
     assert load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)["crag"]["verdict"] != "correct"
 
 
-@pytest.mark.parametrize("kept", ['In 1999, "The Menu" won.', 'Version 5.1 of "The Menu" won.', "5.1, the menu"])
+@pytest.mark.parametrize("kept", ['In 1999, "The Menu" won.', 'Version 5.1 "The Menu" won.', "5.1, the menu"])
 def test_other_quotations_are_told(kept: str) -> None:
     """Only what stands behind the number of a section is the title of one."""
     assert told(kept) == normalised(kept)
 
 
-@pytest.mark.parametrize("part", ["1.", '5.1, "', "5.1, \u201c", "1.1 ", '"'])
+@pytest.mark.parametrize("part", ["1.", '5.1, "', "5.1, \u201c", "5.1, ``", "1.1 ", '"'])
 def test_titles_of_sections_are_looked_for_in_linear_time(part: str) -> None:
     """Hostile text must not hold the server."""
     began = time.perf_counter()

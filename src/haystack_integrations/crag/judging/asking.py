@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from math import log
+from math import log, log2, tanh
 from typing import Final
 
 from haystack_integrations.crag.encoding.encoders import Encoder
@@ -29,6 +29,9 @@ _YES_NO = re.compile(r"\W*(?:is|are|was|were|did|do|does|can|has|have|will|won't
 _SEEN: Final = 2
 _CLEARLY: Final = 3
 
+_BITS: Final = 8  # beyond twice as many, more of them say no more
+_UNSEEN: Final = 30  # so many documents more, without the question's words: five do not tell how common a word is
+
 _MOST_KEPT: Final = 64
 """Questions that are kept: those that are being answered."""
 
@@ -44,6 +47,9 @@ class Asked:
     :param sequence: All terms, in order.
     :param weights: Inverse document frequency of each term, as a share of the highest possible: in (0, 1].
     :param total: Their sum.
+    :param specific: How little it is by chance that a document has all terms, in (-1, 1): 0 where one document of the
+        corpus would have them if they stood independently of each other. With "What was the conclusion of this report?"
+        every second document has all words and few answer; with rare names, to have all says much.
     :param pairs: Neighbouring terms, in order.
     :param kind: One of `KINDS`.
     :param capitals: Terms written with a capital.
@@ -54,6 +60,7 @@ class Asked:
     sequence: tuple[str, ...]
     weights: Mapping[str, float]
     total: float
+    specific: float
     pairs: tuple[tuple[str, str], ...]
     kind: str
     capitals: frozenset[str]
@@ -97,6 +104,8 @@ def _asked(text: str, sequence: tuple[str, ...], documents: int, known: tuple[in
     """Read a question once; the same one is asked again with other documents."""
     distinct = tuple(dict.fromkeys(sequence))
     highest = log(1 + (documents + 0.5) / 0.5)
+    bits = sum(log2((documents + _UNSEEN) / (min(often, documents) + 0.5)) for often in known)
+    needed = log2(max(1, documents)) if len(known) > 1 else 0.0  # one word is all that can be asked of a document
     weights = {
         term: log(1 + (documents - (n := min(often, documents)) + 0.5) / (n + 0.5)) / highest
         for term, often in zip(distinct, known, strict=True)
@@ -106,6 +115,7 @@ def _asked(text: str, sequence: tuple[str, ...], documents: int, known: tuple[in
         sequence=sequence,
         weights=weights,
         total=sum(weights.values()) or 1.0,
+        specific=tanh((bits - needed) / _BITS),
         pairs=tuple((one, two) for one, two in pairwise(sequence) if one != two),
         kind=kind_of(text),
         capitals=_capitals(text),

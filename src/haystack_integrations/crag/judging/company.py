@@ -220,6 +220,7 @@ def _together(
         "bm25_gap": bm25[0] - (bm25[1] if size > 1 else 0.0),
         "bm25_range": bm25[0] - bm25[-1],
         "question_length": len(asked.terms) / 15,
+        "specific": asked.specific,
         "names": float(len(names)),
         **{f"{name}_most": most(name) for name in _MOST},
         **{f"{name}_count": count(name) for name in _COUNTED},

@@ -78,13 +78,14 @@ def normalised(text: str) -> str:
     return text
 
 
-# The title of another section, as DocBook writes it in many languages: `see Section 5.1, "How does one upgrade?"`.
+# The title of another section, as DocBook writes it in many languages: `see Section 5.1, "How does one upgrade?"`; also
+# with the spaces and quotes of a tokenised corpus.
 _REFERENCE: Final = re.compile(
-    r"(?<=\d\.\d)(?P<number>[\d.]{0,12}),?[ \u00a0\n](?:"
+    r"(?<=\d\.\d)(?P<number>[\d.]{0,12}) ?,[ \u00a0\n](?:"
     r"\u201c[^\u201c\u201d]{1,200}\u201d|\u201e[^\u201c-\u201e]{1,200}[\u201c\u201d]|\u00ab[^\u00ab\u00bb]{1,200}\u00bb"
-    r'|"[^"]{1,200}")'
+    r"|\"[^\"]{1,200}\"|``(?:(?!``|'')(?s:.)){1,200}'')"
 )
-_OPENING: Final = ("\u201c", "\u201e", "\u00ab", '"')
+_OPENING: Final = ("\u201c", "\u201e", "\u00ab", '"', "``")
 
 
 def told(text: str) -> str:
