@@ -16,6 +16,7 @@ import yaml
 from dist_contents import ROOT, project, sdist_problems, wheel_problems
 from haystack import Pipeline
 from haystack.core.errors import DeserializationError
+from packaging.requirements import Requirement
 
 PACKAGE = "haystack_integrations/crag/"
 Entries = dict[str, bytes]
@@ -109,6 +110,12 @@ def test_each_dependency_has_a_lowest_version() -> None:
     """Without one, the lowest that is allowed is the first ever published."""
     extras = [name for name in project()["project"]["optional-dependencies"] if name not in release.TEST_TOOLS]
     assert [one for one in release.direct(extras) if ">=" not in one] == []
+
+
+def test_an_app_that_reads_files_with_docling_can_install_the_package() -> None:
+    """Docling 2.143 takes no typer from 0.27 on: pip found no versions that fit both."""
+    (typer,) = (one for one in map(Requirement, project()["project"]["dependencies"]) if one.name == "typer")
+    assert typer.specifier.contains("0.26.8")
 
 
 def test_the_command_says_what_it_does() -> None:

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
+from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator, OpenAIResponsesChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from makers import asked, grade_by_door, graded, grading_by, scripted
+from pydantic import BaseModel
 from scripted_model import ScriptedModel, documents_in
 
 from haystack_integrations.crag.budget import Budget
@@ -27,6 +28,7 @@ from haystack_integrations.crag.components.batch_relevance_grader import BatchRe
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.grades import grade_of, question_id
+from haystack_integrations.crag.grading.model import reply_schema
 from haystack_integrations.crag.state import CragState, known_grades
 
 QUESTION = "Who wrote Emma?"
@@ -585,6 +587,35 @@ def test_a_users_own_choice_of_format_stays(
     grader = BatchRelevanceGrader(client(scripted_model, generation_kwargs=kwargs), **settings)
     assert by_http(grader, docs(2), asynchronous=False)["status"] == "ok"
     assert scripted_model.requests[0].get("response_format") == kwargs.get("response_format")
+
+
+ANSWER: Any = {"type": "object", "properties": {"answer": {"type": "string"}}}
+
+
+class Answered(BaseModel):
+    """What an app wants its answers to be."""
+
+    answer: str
+
+
+@pytest.mark.parametrize(
+    ("make", "kwargs", "is_told"),
+    [
+        (OpenAIChatGenerator, {"response_format": {"type": "json_schema", "json_schema": {"schema": ANSWER}}}, True),
+        (OpenAIChatGenerator, {"response_format": Answered}, True),
+        (OpenAIResponsesChatGenerator, {"text": {"format": {"type": "json_schema", "schema": ANSWER}}}, True),
+        (OpenAIResponsesChatGenerator, {"text_format": Answered}, True),
+        (OpenAIChatGenerator, {"response_format": reply_schema(reasons=True)}, False),
+        (OpenAIChatGenerator, {"response_format": {"type": "json_object"}}, False),
+        (OpenAIChatGenerator, {}, False),
+    ],
+)
+def test_a_generator_that_is_held_to_answers_is_told_to_give_no_grades(
+    make: Any, kwargs: dict[str, Any], is_told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One generator for answers and grades: all documents failed, and nothing said why."""
+    BatchRelevanceGrader(make(api_key=Secret.from_token("none"), generation_kwargs=kwargs))
+    assert ("has a response schema of its own" in caplog.text) == is_told
 
 
 def test_a_cut_reply_to_a_schema_keeps_its_closed_entries(scripted_model: ScriptedModel) -> None:

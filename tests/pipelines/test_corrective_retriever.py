@@ -10,6 +10,7 @@ from haystack import Document, Pipeline
 from haystack.components.agents import Agent
 from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.core.errors import DeserializationError
 from haystack.core.serialization import component_to_dict
@@ -22,6 +23,7 @@ from makers import fill, graded, grading_by
 from haystack_integrations.components.retrievers.elasticsearch import (
     ElasticsearchBM25Retriever,
     ElasticsearchEmbeddingRetriever,
+    ElasticsearchHybridRetriever,
 )
 from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
@@ -142,6 +144,24 @@ def test_a_retrievers_setting_that_somebody_chose_is_refused_with_the_way_out() 
     fill(store, [Document(content=page) for page in PAGES])
     inside = CorrectiveRetriever(store, settings={"bm25": {"scale_score": True}})
     assert inside.run(query="When is a refund paid?")["documents"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: TextEmbeddingRetriever(
+            retriever=InMemoryEmbeddingRetriever(InMemoryDocumentStore(index="written")),
+            text_embedder=MockTextEmbedder(),
+        ),
+        lambda: ElasticsearchHybridRetriever(elasticsearch(), embedder=MockTextEmbedder(), top_k=3),
+    ],
+    ids=lambda make: type(make()).__name__,
+)
+def test_a_retriever_with_an_embedder_inside_is_told_where_that_goes(make: Any) -> None:
+    """It was sent to the search by words, which has none; and what nobody had set was named as chosen."""
+    with pytest.raises(DeserializationError, match=r"settings: {dense: {text_embedder: \.\.\.}}") as raised:
+        Pipeline.loads(exchanged(make()))
+    assert "filters_bm25" not in str(raised.value.__cause__)
 
 
 def test_more_is_judged_than_is_handed_on(store: Any) -> None:

@@ -147,6 +147,12 @@ def test_it_is_a_node_in_another_pipeline(store: Any) -> None:
     assert "crag" in Pipeline.loads(outer.dumps()).run({"retrieval": {"query": QUESTION}})["retrieval"]
 
 
+def test_a_tool_without_a_description_tells_its_model_what_it_does(store: Any) -> None:
+    """Haystack takes the class's own words, and those were for who reads this code."""
+    shown = ComponentTool(component=load("corrective_retrieval", store=store)).description.strip()
+    assert shown == "Searches documents for what answers a question, and says so where none does."
+
+
 @pytest.mark.parametrize("kind", ["component", "pipeline"])
 def test_it_is_a_tool_of_an_agent(store: Any, kind: str) -> None:
     """Through Haystack's own ComponentTool and PipelineTool."""

@@ -24,13 +24,22 @@ from haystack_integrations.crag.cli.serve import Calibration, serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.trace import trace
 
-_CODES: Final = "\n".join(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())
-_EPILOG: Final = f"[bold]Exit codes[/]\n{_CODES}"
+_CODES: Final = "\n".join(f" {code.value}  {meaning}" for code, meaning in MEANINGS.items())
 _KINDS: Final = "md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl"
 
 
 class Commands(TyperGroup):
     """Turns every error into one message and an exit code; a traceback only with `--debug`."""
+
+    def format_help(self, ctx: typer.Context, formatter: Any) -> None:
+        """
+        Show the help, and the exit codes one below the other: typer before 0.28 makes one paragraph of an epilog.
+
+        :param ctx: The context of the command line.
+        :param formatter: Where click collects a help without colours.
+        """
+        super().format_help(ctx, formatter)
+        typer.echo(f"\n {typer.style('Exit codes', bold=True)}\n{_CODES}\n")
 
     def invoke(self, ctx: Any) -> Any:
         """
@@ -59,7 +68,6 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     help="Corrective RAG for Haystack: grades what was retrieved, and corrects it before answering.",
-    epilog=_EPILOG,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

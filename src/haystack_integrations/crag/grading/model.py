@@ -1,6 +1,7 @@
 """The chat model as the grader asks it: in time, and with a JSON schema where the endpoint understands one."""
 
 import inspect
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
 logger = logging.getLogger(__name__)
 
 _FORMS: Final = frozenset({"response_format", "text_format"})
+_PLACES: Final = frozenset({"grades", "evaluations"})
+"""Where a reply has its grades; see `reply_schema`."""
 
 
 def reply_schema(*, reasons: bool) -> dict[str, Any]:
@@ -47,6 +50,13 @@ def reply_schema(*, reasons: bool) -> dict[str, Any]:
         entry = {"id": {"type": "string"}, "score": {"type": "number"}, "reason": {"type": "string"}}
         schema = _object({"evaluations": {"type": "array", "items": _object(entry)}})
     return {"type": "json_schema", "json_schema": {"name": "grades", "strict": True, "schema": schema}}
+
+
+def _is_for_answers(form: Any) -> bool:
+    """Tell whether a schema that a user gave the generator has no place for grades."""
+    if isinstance(form, Mapping):
+        return form.get("type") == "json_schema" and _PLACES.isdisjoint(re.findall(r"\w+", str(form)))
+    return _PLACES.isdisjoint(getattr(form, "model_fields", _PLACES))
 
 
 class GradingModel:
@@ -81,7 +91,14 @@ class GradingModel:
         own: Mapping[str, Any] = getattr(generator, "generation_kwargs", None) or {}
         self._is_foreign, self._schema_taken = not reaches_client(generator), False
         wanted = not self._is_foreign if structured_output is None else structured_output
+        form = own.get("response_format") or own.get("text_format") or (own.get("text") or {}).get("format")
         is_set = not _FORMS.isdisjoint(own) or "format" in (own.get("text") or {})
+        if _is_for_answers(form):
+            logger.warning(
+                "{generator} has a response schema of its own, and grades would be held to it as well; give the grader "
+                "a generator without it: load(..., grader=...), BatchRelevanceGrader(chat_generator=...)",
+                generator=type(generator).__name__,
+            )
         self._schema: dict[str, Any] | None = None
         if wanted and not is_set:
             self._schema = self._asking_for(reply_schema(reasons=reasons), own)

@@ -31,7 +31,6 @@ _AS_IT_COMES: Final[dict[str, list[Any]]] = {
     "fuzziness": ["AUTO", "0"],
     "timeout_s": [5.0],
     "return_embedding": [False],
-    "num_candidates": [None],
 }
 _ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}
 """Where a pipeline stops at a number of documents of its own."""
@@ -123,11 +122,12 @@ class CorrectiveRetriever(Copied):
         """
         known = [name for name in signature(cls.__init__).parameters if name != "self"]
         values = data.get("init_parameters", {})
-        others = [name for name in values if name not in known]
+        others = [name for name in values if name not in known and values[name] is not None]
         if chosen := [name for name in others if values[name] not in _AS_IT_COMES.get(name, [])]:
+            way = f"{{bm25: {{{chosen[0]}: ...}}}}, by vectors {{dense: ...}}"
             msg = (
                 f"CorrectiveRetriever does not take {chosen}; wanted some of {known}. Leave it out, or give it to the "
-                f"retriever inside that has it: settings: {{bm25: {{{chosen[0]}: ...}}}}, by vectors {{dense: ...}}"
+                f"retriever inside: settings: {'{dense: {text_embedder: ...}}' if 'embedder' in str(chosen) else way}"
             )
             raise ConfigurationError(msg)
         kept = {name: value for name, value in values.items() if name in known}

@@ -40,12 +40,12 @@ _OPENING: Final[dict[type, dict[str, str | None]]] = {
 
 @component
 class LoadedPipeline(SuperComponent):
-    """
-    What `load` returns. Haystack's own leaves unknown inputs out: with `filter` for `filters` it searches everything.
+    """Searches documents for what answers a question, and says so where none does."""
 
-    It asks for record, decisions and signals sealed, since Haystack would copy them for nobody (`sealing`).
-    Written down it is a plain SuperComponent, as everyone can read it.
-    """
+    # A ComponentTool without a description shows that to its model. What else there is to know, for who reads this:
+    # Haystack's own leaves unknown inputs out: with `filter` for `filters` it searches everything. It asks for record,
+    # decisions and signals sealed, since Haystack would copy them for nobody (`sealing`). Written down it is a plain
+    # SuperComponent, as everyone can read it.
 
     _has_told = False
 
