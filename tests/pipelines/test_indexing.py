@@ -613,6 +613,30 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
         assert said in found["page.md"]
 
 
+def test_the_pages_of_docusaurus_are_read_without_their_comments(tmp_path, store):
+    """Its pages are MDX, whichever suffix they have; all of a folder of `.mdx` was passed over."""
+    text = (
+        "---\ntitle: Set up\n---\n\n# Ports\n\n{/* Was 81\nuntil May. */}The port is 4471.\n\n"
+        "Write `{/* a note */}`.\n\n```jsx\n{/* shown */}\n```\n\n{/* never closed\n\nThe end."
+    )
+    for name in ("page.md", "page.mdx"):
+        (tmp_path / name).write_text(text)
+    assert index(tmp_path, store).skipped == 0
+    for found in contents(store).values():
+        assert "Was 81" not in found
+        for said in ("The port is 4471.", "`{/* a note */}`", "{/* shown */}", "never closed", "The end."):
+            assert said in found
+
+
+def test_a_file_of_asciidoc_is_read_under_its_headings(tmp_path, store):
+    """It was passed over as another kind, and read in full where its name ended in `.txt`."""
+    (tmp_path / "manual.adoc").write_text(f"= Manual\n\n== Ports\n\n{'A word. ' * 100}\n\nThe port is 4471.\n")
+    assert index(tmp_path, store).skipped == 0
+    last = max(store.filter_documents(), key=lambda one: one.meta["chunk"])
+    assert last.content.startswith("manual - Ports\n\n")
+    assert "The port is 4471." in last.content
+
+
 def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own(tmp_path, store):
     """In a DOCX a line is a paragraph, however short: no heading or item runs into the next one."""
     document = docx.Document()
