@@ -1037,6 +1037,36 @@ def test_a_folder_below_the_given_one_that_became_empty_keeps_its_sources_too(fo
     assert (report.removed, report.failures) == (1, ())
 
 
+def test_a_folder_from_which_all_files_moved_is_no_drive_that_is_not_mounted(folder, store):
+    """Each run failed, and the old names stayed beside the new ones: answers cited files that are not there."""
+    for name in ("drafts", "final"):
+        (folder / name).mkdir()
+    for name in ("one.md", "two.md"):
+        (folder / "drafts" / name).write_text(f"Sanditon was never finished, says {name}.")
+    index(folder, store, base=folder)
+    (folder / "drafts" / "one.md").rename(folder / "final" / "first.md")
+    two = (folder / "drafts" / "two.md").rename(folder.parent / "two.md")
+    (failure,) = index(folder, store, base=folder).failures
+    assert (failure.source, "sources of it (2), which stay" in failure.reason) == ("drafts", True)
+    assert {"drafts/one.md", "drafts/two.md", "final/first.md"} <= set(contents(store))
+    two.rename(folder / "final" / "two.md")
+    report = index(folder, store, base=folder)
+    assert (report.failures, report.added, report.removed) == ((), 1, 2)
+    assert {"final/first.md", "final/two.md"} == {name for name in contents(store) if "/" in name}
+
+
+def test_a_file_that_moved_and_cannot_be_written_keeps_its_old_version(folder, store):
+    """Its old folder is empty, and nothing else has its text."""
+    for name in ("drafts", "final"):
+        (folder / name).mkdir()
+    (folder / "drafts" / "one.md").write_text("This is poison.")
+    index(folder, store, base=folder)
+    (folder / "drafts" / "one.md").rename(folder / "final" / "one.md")
+    report = index(folder, store, base=folder, embedder=PickyEmbedder())
+    assert {"drafts", "final/one.md"} <= {failure.source for failure in report.failures}
+    assert "drafts/one.md" in contents(store)
+
+
 def test_the_base_itself_may_be_what_is_empty(folder, store):
     """As in a nightly `crag index /documents --base /documents` whose volume is not there."""
     index(folder, store, base=folder)
