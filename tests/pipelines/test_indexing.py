@@ -1037,6 +1037,23 @@ def test_a_folder_below_the_given_one_that_became_empty_keeps_its_sources_too(fo
     assert (report.removed, report.failures) == (1, ())
 
 
+def test_what_fails_and_did_not_before_is_told_to_be_found_still(folder, store):
+    """Who empties a file, or saves it in a form that cannot be read, is answered from what it said before."""
+    index(folder, store, base=folder)
+    before = contents(store)
+    (folder / "short.txt").write_text("")
+    (folder / "long.md").unlink()
+    (folder / "long.md").symlink_to("gone.md")
+    jsonl(folder / "c.jsonl", {"id": "0", "text": ""}, record(1), record(2))
+    (folder / "new.md").write_text("")
+    report = index(folder, store, base=folder)
+    told = {failure.source: failure.reason for failure in report.failures}
+    stays = "; until then, what was indexed of it before stays and is found"
+    assert {name for name, reason in told.items() if reason.endswith(stays)} == before.keys() & told.keys()
+    assert told.keys() == {"short.txt", "long.md", "c.jsonl#0", "new.md"}
+    assert contents(store) == before
+
+
 def test_a_folder_from_which_all_files_moved_is_no_drive_that_is_not_mounted(folder, store):
     """Each run failed, and the old names stayed beside the new ones: answers cited files that are not there."""
     for name in ("drafts", "final"):

@@ -18,7 +18,7 @@ from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
 from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload
 from haystack_integrations.crag.pipelines.refusals import way_out
-from haystack_integrations.crag.pipelines.replacing import Part, lost
+from haystack_integrations.crag.pipelines.replacing import STAYS, Part, lost
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, doubts_of, stored_size
@@ -119,7 +119,7 @@ class _Run:
             return
         if isinstance(found, Failure):
             if self._shard.takes(found.source):
-                self._fail(found.source, found.reason)
+                self._fail(found.source, found.reason, self._known.get(found.source))
             else:  # reported by another process, but what it may have been is not known to be gone here either
                 self._failed_elsewhere.add(found.source)
             return
@@ -202,7 +202,7 @@ class _Run:
     def _queue(self, sources: list[tuple[Source, list[Known]]], results: list[list[Document] | Failure]) -> None:
         for (source, old), result in zip(sources, results, strict=True):
             if isinstance(result, Failure):
-                self._fail(result.source, result.reason)
+                self._fail(result.source, result.reason, old)
                 continue
             event = "added" if all(one.is_of(source.sha256, self._made_by) for one in old) else "updated"
             self._ready.append((Part(source.name, [document.id for document in result], old, event), result))
@@ -232,7 +232,7 @@ class _Run:
             if any(version.complete for version in part.old):  # it stays, so half of a new version must go
                 stale += set(part.ids).difference(bad)
             why = f"{refused[bad[0]][:80]} for id {bad[0][:80]!r}, {len(bad)} of {len(part.ids)} documents"
-            self._fail(part.name, f"refused by the store ({why}); {way_out(refused[bad[0]])}")
+            self._fail(part.name, f"refused by the store ({why}); {way_out(refused[bad[0]])}", part.old)
         self._delete(stale)
 
     def _delete(self, ids: list[str]) -> None:
@@ -240,8 +240,8 @@ class _Run:
             self._bulk.delete(ids)
             self._count["documents_deleted"] += len(ids)
 
-    def _fail(self, name: str, reason: str) -> None:
-        self._failures.append(Failure(name, reason))
+    def _fail(self, name: str, reason: str, old: list[Known] | None = None) -> None:
+        self._failures.append(Failure(name, reason + STAYS if old else reason))
         self._settle(name)
 
     def _settle(self, name: str, *events: str) -> None:
