@@ -118,7 +118,11 @@ def _check_provenance(store: Any, mappings: Fields) -> None:
         fields = one.get("properties", {})
         is_closed = "false" in (str(one.get(name)).lower() for name in ("dynamic", "enabled"))
         lacking = sorted(_SOUGHT.difference(fields)) if is_closed else []
-        hidden = sorted(name for name in _SOUGHT & fields.keys() if _is_hidden(fields[name]))
+        own = {name: fields[name] for name in _SOUGHT & fields.keys()}
+        # Values alone are enough to go by; of text, which is cut into words, nothing is asked.
+        hidden = sorted(
+            name for name in own if own[name].get("index", True) is own[name].get("doc_values", True) is False
+        )
         if lacking or hidden:
             got = f"lacks {lacking}" if lacking else f"does not index {hidden}"
             msg = (
@@ -126,11 +130,6 @@ def _check_provenance(store: Any, mappings: Fields) -> None:
                 f"{got}, by which an older version of a file is found and removed; index into another one"
             )
             raise ConfigurationError(msg)
-
-
-def _is_hidden(field: dict[str, Any]) -> bool:
-    """Tell whether no search goes by a field; a keyword is slowly found also by its values alone."""
-    return not field.get("index", True) and (field.get("type") in OF_WORDS or not field.get("doc_values", True))
 
 
 def _check_kept(store: Any, mappings: Fields) -> None:
