@@ -1,13 +1,16 @@
 """What a search is asked for, and filters that restrict nothing or everything."""
 
+import asyncio
 import json
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from haystack import Document, component
 from haystack.document_stores.types import FilterPolicy
 from haystack.errors import FilterError
 
+from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.searches import Limit, failed, filters_for, is_void, wanted
 
@@ -95,3 +98,17 @@ def test_any_other_error_is_a_search_that_failed(error: Exception, kind: str) ->
         "documents": [],
         "report": {"status": "failed", "kind": kind},
     }
+
+
+@component
+class _Gone:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, Any]:
+        return {"documents": None}
+
+
+def test_a_retriever_that_gives_no_list_at_all_is_a_search_that_failed() -> None:
+    """Some give `None` where their service did not answer; it ended the whole run in the part that reads the list."""
+    told = {"documents": [], "report": {"status": "failed", "kind": "no_documents"}}
+    assert ReportingRetriever(_Gone()).run(query="Who wrote Emma?") == told
+    assert asyncio.run(ReportingRetriever(_Gone()).run_async(query="Who wrote Emma?")) == told

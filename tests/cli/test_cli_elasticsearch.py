@@ -1,6 +1,7 @@
 """`crag index`, `crag ask` and `crag doctor` on a real Elasticsearch, with and without a chat model."""
 
 import json
+import os
 import re
 import threading
 from pathlib import Path
@@ -53,6 +54,17 @@ def test_one_bad_file_stops_no_other(docs: Path, place: list[str]) -> None:
     assert [failure["source"] for failure in report["failures"]] == ["broken.pdf"]
     assert result.stderr.startswith("not read: broken.pdf: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_statistics_that_cannot_be_written_hide_no_report(docs: Path, place: list[str], tmp_path: Path) -> None:
+    """What was indexed, and what not, is told all the same; then what is wrong with the file."""
+    (docs / "broken.pdf").write_text("this is no PDF")
+    (tmp_path / f".words.json.{os.getpid()}.partial").mkdir()  # where the file would be written first
+    result = crag("index", docs, *place, "--statistics", tmp_path / "words.json", "--json")
+    assert json.loads(result.stdout)["added"] == 2
+    assert "not read: " in result.stderr
+    assert "error: statistics cannot be written" in result.stderr
+    assert result.exit_code == ExitCode.USAGE
 
 
 def test_what_was_indexed_can_be_asked(docs: Path, place: list[str]) -> None:

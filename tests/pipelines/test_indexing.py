@@ -613,6 +613,30 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
         assert said in found["page.md"]
 
 
+def test_the_pages_of_docusaurus_are_read_without_their_comments(tmp_path, store):
+    """Its pages are MDX, whichever suffix they have; all of a folder of `.mdx` was passed over."""
+    text = (
+        "---\ntitle: Set up\n---\n\n# Ports\n\n{/* Was 81\nuntil May. */}The port is 4471.\n\n"
+        "Write `{/* a note */}`.\n\n```jsx\n{/* shown */}\n```\n\n{/* never closed\n\nThe end."
+    )
+    for name in ("page.md", "page.mdx"):
+        (tmp_path / name).write_text(text)
+    assert index(tmp_path, store).skipped == 0
+    for found in contents(store).values():
+        assert "Was 81" not in found
+        for said in ("The port is 4471.", "`{/* a note */}`", "{/* shown */}", "never closed", "The end."):
+            assert said in found
+
+
+def test_a_file_of_asciidoc_is_read_under_its_headings(tmp_path, store):
+    """It was passed over as another kind, and read in full where its name ended in `.txt`."""
+    (tmp_path / "manual.adoc").write_text(f"= Manual\n\n== Ports\n\n{'A word. ' * 100}\n\nThe port is 4471.\n")
+    assert index(tmp_path, store).skipped == 0
+    last = max(store.filter_documents(), key=lambda one: one.meta["chunk"])
+    assert last.content.startswith("manual - Ports\n\n")
+    assert "The port is 4471." in last.content
+
+
 def test_each_paragraph_list_item_and_table_of_a_word_file_is_a_strip_of_its_own(tmp_path, store):
     """In a DOCX a line is a paragraph, however short: no heading or item runs into the next one."""
     document = docx.Document()
@@ -1011,6 +1035,53 @@ def test_a_folder_below_the_given_one_that_became_empty_keeps_its_sources_too(fo
     (folder / "drive").rmdir()
     report = index(folder, store, base=root)
     assert (report.removed, report.failures) == (1, ())
+
+
+def test_what_fails_and_did_not_before_is_told_to_be_found_still(folder, store):
+    """Who empties a file, or saves it in a form that cannot be read, is answered from what it said before."""
+    index(folder, store, base=folder)
+    before = contents(store)
+    (folder / "short.txt").write_text("")
+    (folder / "long.md").unlink()
+    (folder / "long.md").symlink_to("gone.md")
+    jsonl(folder / "c.jsonl", {"id": "0", "text": ""}, record(1), record(2))
+    (folder / "new.md").write_text("")
+    report = index(folder, store, base=folder)
+    told = {failure.source: failure.reason for failure in report.failures}
+    stays = "; until then, what was indexed of it before stays and is found"
+    assert {name for name, reason in told.items() if reason.endswith(stays)} == before.keys() & told.keys()
+    assert told.keys() == {"short.txt", "long.md", "c.jsonl#0", "new.md"}
+    assert contents(store) == before
+
+
+def test_a_folder_from_which_all_files_moved_is_no_drive_that_is_not_mounted(folder, store):
+    """Each run failed, and the old names stayed beside the new ones: answers cited files that are not there."""
+    for name in ("drafts", "final"):
+        (folder / name).mkdir()
+    for name in ("one.md", "two.md"):
+        (folder / "drafts" / name).write_text(f"Sanditon was never finished, says {name}.")
+    index(folder, store, base=folder)
+    (folder / "drafts" / "one.md").rename(folder / "final" / "first.md")
+    two = (folder / "drafts" / "two.md").rename(folder.parent / "two.md")
+    (failure,) = index(folder, store, base=folder).failures
+    assert (failure.source, "sources of it (2), which stay" in failure.reason) == ("drafts", True)
+    assert {"drafts/one.md", "drafts/two.md", "final/first.md"} <= set(contents(store))
+    two.rename(folder / "final" / "two.md")
+    report = index(folder, store, base=folder)
+    assert (report.failures, report.added, report.removed) == ((), 1, 2)
+    assert {"final/first.md", "final/two.md"} == {name for name in contents(store) if "/" in name}
+
+
+def test_a_file_that_moved_and_cannot_be_written_keeps_its_old_version(folder, store):
+    """Its old folder is empty, and nothing else has its text."""
+    for name in ("drafts", "final"):
+        (folder / name).mkdir()
+    (folder / "drafts" / "one.md").write_text("This is poison.")
+    index(folder, store, base=folder)
+    (folder / "drafts" / "one.md").rename(folder / "final" / "one.md")
+    report = index(folder, store, base=folder, embedder=PickyEmbedder())
+    assert {"drafts", "final/one.md"} <= {failure.source for failure in report.failures}
+    assert "drafts/one.md" in contents(store)
 
 
 def test_the_base_itself_may_be_what_is_empty(folder, store):

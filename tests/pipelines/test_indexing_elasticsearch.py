@@ -321,6 +321,22 @@ def test_an_index_that_takes_no_field_but_its_own_is_told_from_one_with_clashing
     assert report.failures[0].reason.endswith("its mapping takes no field but its own: use another index")
 
 
+def test_an_index_of_others_that_keeps_the_source_out_of_searches_is_refused(store, client, folder):
+    """The server refused to search by it, which was told as a wrong index, or a right that the key lacks."""
+    unsought = {"type": "keyword", "index": False, "doc_values": False}
+    client.indices.create(index=store._index, mappings={"properties": {"source": unsought}})
+    with pytest.raises(ConfigurationError, match=r"does not index \['source'\], by which an older version"):
+        index(folder, store)
+
+
+@pytest.mark.parametrize("kind", ["keyword", "text"])
+def test_a_source_that_is_found_by_its_values_or_its_hash_alone_is_enough(store, client, folder, kind):
+    """Slower, and nothing is lost."""
+    client.indices.create(index=store._index, mappings={"properties": {"source": {"type": kind, "index": False}}})
+    assert index(folder, store).failures == ()
+    assert index(folder, store).documents_written == 0
+
+
 @pytest.mark.parametrize("closed", [{"dynamic": False}, {"enabled": False}])
 def test_an_index_that_keeps_sources_without_searching_them_is_refused(store, client, folder, closed):
     """Each run wrote everything again, and older versions and vanished files answered questions for ever."""

@@ -7,7 +7,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 from haystack_integrations.crag.elasticsearch import reaching
 from haystack_integrations.crag.elasticsearch.tls import no_answer
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.pipelines.refusals import refusal
+from haystack_integrations.crag.pipelines.refusals import refusal, way_out
 
 
 @pytest.mark.parametrize(("status", "error"), [(400, {"type": "document_parsing_exception"}), (413, {"type": "large"})])
@@ -81,6 +81,17 @@ def test_what_a_server_or_a_proxy_before_it_refuses_is_told_with_the_way_out(
     """A status alone may mislead: a closed index reads as a wrong request, a blocked one as a want of rights."""
     named = f" {kind}" if kind not in ("None", "<html>Bad Gateway</html>") else ""
     assert said_of(status, kind, body).startswith(f"Elasticsearch at http://es refused: {status}{named}; {way}")
+
+
+def test_a_refusal_without_a_body_is_perhaps_a_block() -> None:
+    """A question begins with a HEAD: an index with a block on its metadata was told as a want of rights alone."""
+    assert "the key lacks a right" in said_of(403, "None")
+    assert "or lift the block that GET /pages/_settings/" in said_of(403, "None")
+    assert "lift the block" not in said_of(403, "security_exception")
+
+
+def test_a_document_that_lacks_a_routing_is_no_fault_of_its_metadata() -> None:
+    assert way_out("routing_missing_exception") == "its mapping wants a routing with each document: use another index"
 
 
 def test_another_program_that_answers_is_told_as_such() -> None:

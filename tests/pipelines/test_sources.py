@@ -184,6 +184,16 @@ def test_a_title_that_is_no_text_and_no_number_is_none(tmp_path, title):
     assert "title" not in found.document.meta
 
 
+@pytest.mark.parametrize("title", ["", "  ", None, [], [None]])
+def test_an_empty_title_does_not_hide_the_one_in_meta(tmp_path, title):
+    """Exports write an empty one where their own field is not filled; the record was indexed without any."""
+    record = {"id": "1", "text": "One.", "title": title, "meta": {"title": "Emma"}}
+    (found,) = read(find(jsonl(tmp_path / "c.jsonl", record), tmp_path))
+    assert found.document.meta["title"] == "Emma"
+    (found,) = read(find(jsonl(tmp_path / "c.jsonl", {"id": "1", "text": "One.", "title": title}), tmp_path))
+    assert "title" not in found.document.meta
+
+
 def test_what_a_record_itself_calls_source_or_crag_is_kept_under_another_name(tmp_path):
     """It neither hides where the record is from, nor poses as a grade."""
     record = {"id": "1", "text": "t", "source": "wiki", "chunk": 9, "meta": {"crag": {"score": 1.0}}}

@@ -132,7 +132,7 @@ def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Fou
     """
     search_at_home(retriever)  # `load` has seen to it, but Hayhooks reads a YAML by itself
     try:
-        return Found(run_within(retriever, limit.seconds, asked)["documents"], {"status": "ok"})
+        return _brought(run_within(retriever, limit.seconds, asked)["documents"])
     except Exception as error:
         return _unsearched(error, limit)
 
@@ -148,7 +148,7 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
     """
     search_at_home(retriever)
     try:
-        return Found((await run_within_async(retriever, limit.seconds, asked))["documents"], {"status": "ok"})
+        return _brought((await run_within_async(retriever, limit.seconds, asked))["documents"])
     except Exception as error:
         return _unsearched(error, limit)
 
@@ -184,6 +184,10 @@ def _is_mistake(error: BaseException | None) -> bool:
     # A plain ValueError is of an argument, such as a vector of another length. One of a kind may be a reply: no JSON.
     is_of_value = type(error) is ValueError
     return isinstance(error, _MISTAKES) or is_of_value or type(error).__name__ == _MISTAKE_OF_DATABASES
+
+
+def _brought(documents: list[Document] | None) -> Found:
+    return not_searched("no_documents") if documents is None else Found(documents, {"status": "ok"})
 
 
 def _unsearched(error: Exception, limit: Limit) -> Found:

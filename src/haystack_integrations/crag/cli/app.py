@@ -193,14 +193,14 @@ def index(
         corpus_statistics.check_target(statistics)
     with progress_bar("indexing") as progress:
         report = run_index(paths, opened, base=base, progress=progress, shard=shard, allow_empty=allow_empty).to_dict()
-    if statistics is not None:
-        with working("counting words"):  # of the whole index, as it is now: a second run counts nothing twice
-            corpus_statistics.write_statistics(corpus_statistics.count_store(opened), statistics)
     if not report["sources"] and not allow_empty:  # a wrong folder: no failure, and seldom meant
         complain(f"got no file to index in {', '.join(map(str, paths))}; was another folder meant?", "warning")
     complain_about(report["failures"])
     complain_about(report["doubts"], "warning")
     show_json(report) if json else show(report_table(report))
+    if statistics is not None:  # last, since a failure of it must not hide what became of the files
+        with working("counting words"):  # of the whole index, as it is now: a second run counts nothing twice
+            corpus_statistics.write_statistics(corpus_statistics.count_store(opened), statistics)
     raise typer.Exit(ExitCode.INPUTS_FAILED if report["failures"] else ExitCode.DONE)
 
 

@@ -18,7 +18,8 @@ from haystack_integrations.crag.texts.table_heads import TableHeads
 from haystack_integrations.crag.texts.text import MARKS
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 
-_SUFFIX: Final = re.compile(r"\.(?:(?i:markdown)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")  # digits: a version, a date
+# Digits alone are of a version or a date.
+_SUFFIX: Final = re.compile(r"\.(?:(?i:markdown|asciidoc)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")
 _BETWEEN: Final = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
@@ -26,8 +27,8 @@ _LEVEL: Final = "__level"  # Haystack's HierarchicalDocumentSplitter gives a tex
 _OFFSET: Final = "split_idx_start"  # of the text that a splitter gave; who joins passages by it would cut off words
 # What the converters of `indexing.yml` give as Markdown. Elsewhere a line that begins with # may be a comment.
 _OFFICE: Final = (".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm")
-_MARKDOWN: Final = {".md", ".markdown", ".html", ".htm", ".pdf", *_OFFICE, ".csv", ".tsv"}
-_WITH_HEADINGS: Final = {*_MARKDOWN, ".txt", ".rst"}
+_MARKDOWN: Final = {".md", ".markdown", ".mdx", ".html", ".htm", ".pdf", *_OFFICE, ".csv", ".tsv"}
+_WITH_HEADINGS: Final = {*_MARKDOWN, ".txt", ".rst", ".adoc", ".asciidoc"}
 
 
 @component

@@ -25,15 +25,17 @@ _RIGHTS: Final = {
     429: "it is too busy or short of memory, or a proxy before it lets no more through: wait, then run again",
 }
 WITHOUT_SHARDS: Final = "GET /_cluster/allocation/explain says why a shard is nowhere: start its node, or free its disk"
+_BLOCKED: Final = "cluster_block_exception"
 _SEARCH: Final = "search_phase_execution_exception"
 _STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
     "index_closed_exception": "open it (POST /{index}/_open), or name another index",
-    "cluster_block_exception": "lift the block that GET /{index}/_settings/index.blocks.* shows, or name another index",
+    _BLOCKED: "lift the block that GET /{index}/_settings/index.blocks.* shows, or name another index",
     _SEARCH: WITHOUT_SHARDS,
 }
 
 _LIMITS: Final = {"max_result_window": 10_000, "max_terms_count": 65_536}  # a page, or names, of ours may be 10,000
 _MISTAKE: Final = 400
+_FORBIDDEN: Final = 403
 _BUSY: Final = 429
 _GATEWAY: Final = (502, 503, 504)
 BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
@@ -105,6 +107,8 @@ def refusal(error: ApiError, place: str, index: str) -> str:
     way = way if is_refused else _STATES.get(kind, way)
     if is_mistake and (limit := next((name for name in _LIMITS if name in str(error.body)), None)):
         way = f"set index.{limit} of {{index!r}} to its default, {_LIMITS[limit]}"
+    if not kind and error.status_code == _FORBIDDEN:  # to a HEAD, whose answer has no body
+        way = f"{way}; or {_STATES[_BLOCKED]}"
     if not kind and error.status_code in _GATEWAY:  # the server itself names an error
         way = BEHIND
     said = f"{error.status_code} {kind}".rstrip()

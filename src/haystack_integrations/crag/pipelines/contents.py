@@ -1,11 +1,10 @@
-"""What is indexed: files, the records of JSON Lines files, and documents in the form that Elasticsearch takes."""
+"""What is indexed: files, and the records of JSON Lines files."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
-import numpy as np
 import orjson
 from haystack import Document
 
@@ -33,8 +32,6 @@ _MOST_ENTRIES: Final = 10_000  # ten times what Elasticsearch maps; 200,000 of t
 # Characters of a record that stays whole: ten of them fit into a prompt. Of a longer one, embeddings and graders would
 # see the beginning only.
 _MOST_WHOLE: Final = 10_000
-# Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
-_DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
 _SENTENCES: Final = "sentences"  # of labelled data: the text again
 _MOST_NAMES, _LONGEST_NAME = 1_000, 200  # in a list beside the text
 _RESERVED: Final = {*PROVENANCE, SLOT, META_KEY}
@@ -217,34 +214,16 @@ def _is_kept(fields: Mapping[str, Any], key: str) -> bool:
 def _meta(fields: dict[str, Any]) -> dict[str, Any]:
     own = fields.get("meta")
     values = {**(own if isinstance(own, dict) else {}), **{key: fields[key] for key in fields if _is_kept(fields, key)}}
+    told = [values.pop("title", None), own.get("title") if isinstance(own, dict) else None]
     for own_field in ("id", "text", "content", "meta"):
         values.pop(own_field, None)
-    if isinstance(title := values.pop("title", None), str | int | float | list):  # null, or an object, is none
-        values["title"] = ", ".join(map(str, title)) if isinstance(title, list) else str(title)
+    if title := next(filter(str.strip, map(_title, told)), ""):  # an export writes "" where it has none
+        values["title"] = title
     # What a record itself calls `source` is kept beside what this package calls so.
     return {f"record_{key}" if key in _RESERVED else key: value for key, value in values.items()}
 
 
-def flattened(document: Document, sparse_field: str | None) -> dict[str, Any]:
-    """
-    Give what `ElasticsearchDocumentStore.write_documents` sends, without its deep copies (0.2 ms a document).
-
-    :param document: A document.
-    :param sparse_field: The index's field for sparse vectors, if it has one.
-    :returns: Fields by name, metadata among them.
-    """
-    body: dict[str, Any]
-    if document.blob is None and document.sparse_embedding is None and _DOCUMENT_FIELDS.isdisjoint(document.meta):
-        body = {**document.meta, "id": document.id, "content": document.content, "score": document.score}
-    else:
-        body = document.to_dict()
-    sparse = body.pop("sparse_embedding", None)
-    if sparse_field is not None and sparse is not None and sparse["indices"]:
-        pairs = zip(sparse["indices"], sparse["values"], strict=True)
-        body[sparse_field] = {str(index): value for index, value in pairs}
-    # Elasticsearch keeps 32 bits of a vector's number: half as many digits to write, send and read.
-    body["embedding"] = None if document.embedding is None else np.asarray(document.embedding, dtype=np.float32)
-    for key in ("embedding", "blob", "score"):  # a field with a mapping of its own refuses null
-        if body.get(key) is None:
-            body.pop(key, None)
-    return body
+def _title(told: Any) -> str:
+    """Read a title, or several; null, or an object, is none."""
+    titles = told if isinstance(told, list) else [told]
+    return ", ".join(str(one) for one in titles if isinstance(one, str | int | float))

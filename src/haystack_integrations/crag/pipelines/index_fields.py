@@ -113,13 +113,21 @@ def _check_type(store: Any, fields: Fields) -> None:
 
 
 def _check_provenance(store: Any, mappings: Fields) -> None:
-    """Refuse an index that keeps new fields without searching them: what is old would be found for ever."""
+    """Refuse an index that keeps fields without searching them: what is old would be found for ever."""
     for one in mappings:
+        fields = one.get("properties", {})
         is_closed = "false" in (str(one.get(name)).lower() for name in ("dynamic", "enabled"))
-        if is_closed and (lacking := sorted(_SOUGHT.difference(one.get("properties", {})))):
+        lacking = sorted(_SOUGHT.difference(fields)) if is_closed else []
+        own = {name: fields[name] for name in _SOUGHT & fields.keys()}
+        # Values alone are enough to go by; of text, which is cut into words, nothing is asked.
+        hidden = sorted(
+            name for name in own if own[name].get("index", True) is own[name].get("doc_values", True) is False
+        )
+        if lacking or hidden:
+            got = f"lacks {lacking}" if lacking else f"does not index {hidden}"
             msg = (
-                f"the index {server_of(store).index!r} does not search by fields that its mapping lacks, and it lacks "
-                f"{lacking}, by which an older version of a file is found and removed; index into another one"
+                f"the index {server_of(store).index!r} does not search by fields that its mapping leaves out, and it "
+                f"{got}, by which an older version of a file is found and removed; index into another one"
             )
             raise ConfigurationError(msg)
 

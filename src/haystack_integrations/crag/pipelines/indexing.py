@@ -18,7 +18,7 @@ from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
 from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload
 from haystack_integrations.crag.pipelines.refusals import way_out
-from haystack_integrations.crag.pipelines.replacing import Part, lost
+from haystack_integrations.crag.pipelines.replacing import STAYS, Part, lost
 from haystack_integrations.crag.pipelines.shards import Shard
 from haystack_integrations.crag.pipelines.sources import find, read
 from haystack_integrations.crag.pipelines.vectors import check_written, doubts_of, stored_size
@@ -83,8 +83,7 @@ def index(
     :raises StoreError: When Elasticsearch fails, or a store loses or hides what it has; others' own errors are raised.
     """
     started = monotonic()
-    listing = find(paths, base, Shard.parse(shard))
-    converter = Converter(pipeline, embedder)
+    listing, converter = find(paths, base, Shard.parse(shard)), Converter(pipeline, embedder)
     make_ready(store)
     with open_bulk(store) as bulk:
         run = _Run(bulk, converter, listing, progress, store)
@@ -105,13 +104,11 @@ class _Run:
         self._made_by, self._total = converter.made_by, listing.count() if progress else None
         self._known = bulk.known(listing)  # what is left in it at the end has vanished
         self._count, self._failed_elsewhere = Counter[str](), set[str]()
-        self._failures: list[Failure] = []
+        self._failures, self._empty = list[Failure](), dict[str, str]()  # of what is empty, why by its name
         self._replaced: dict[str, list[str]] = {}  # the ids that stay, by the name of what has lost another version
-        self._empty: dict[str, str] = {}  # why, by name
         self._shard, self.listing = listing.shard, listing.shown_as(self._known)
-        self._taken, self._names = set[str](), dict[str, str]()  # names of sources; those of whole records by id
-        self._records: list[tuple[Source, list[Known]]] = []
-        self._files: list[tuple[Source, list[Known]]] = []
+        self._taken, self._names = dict[str, str](), dict[str, str]()  # hashes of files; names of whole records by id
+        self._records, self._files = list[tuple[Source, list[Known]]](), list[tuple[Source, list[Known]]]()
         self._ready: list[tuple[Part, list[Document]]] = []
         self._writing: deque[tuple[list[Part], Future[dict[str, str]]]] = deque()
 
@@ -122,12 +119,12 @@ class _Run:
             return
         if isinstance(found, Failure):
             if self._shard.takes(found.source):
-                self._fail(found.source, found.reason)
+                self._fail(found.source, found.reason, self._known.get(found.source))
             else:  # reported by another process, but what it may have been is not known to be gone here either
                 self._failed_elsewhere.add(found.source)
             return
         is_new, other = found.name not in self._taken, found.name  # two records of one id may be short and long
-        self._taken.add(found.name)
+        self._taken.setdefault(found.name, found.sha256 if found.document is None else "")
         if is_new and found.document is not None:
             other = self._names.setdefault(found.document.id, found.name)
         if not is_new or other != found.name:
@@ -172,9 +169,12 @@ class _Run:
         return IndexReport.of(self._count, self.listing.skipped, self._failures, doubts)
 
     def _keep(self) -> None:
-        """Fail for what is empty now and was not: what was indexed from it stays, but for records that moved."""
-        left = (name for name, old in self._known.items() if any(self._names.keys().isdisjoint(one.ids) for one in old))
-        kept = Counter(place for name in left for place in self._empty.keys() & around(name))
+        """Fail for what is empty now and was not: what was indexed from it stays, but for what has moved."""
+        moved = {*self._taken.values()}.difference(self._taken.get(failure.source) for failure in self._failures)
+        known = [(name, one) for name, old in self._known.items() for one in old]
+        stay = {name: one.sha256 in moved for name, one in known if self._names.keys().isdisjoint(one.ids)}
+        hurt = {place for name, has_moved in stay.items() if not has_moved for place in around(name)}
+        kept = Counter(place for name in stay for place in self._empty.keys() & hurt & around(name))
         for place, count in kept.items():
             why = f"{self._empty[place]}, but the index has sources of it ({count}), which stay; mount or restore it"
             self._fail(place, f"{why}, or pass --allow-empty to remove them")
@@ -202,7 +202,7 @@ class _Run:
     def _queue(self, sources: list[tuple[Source, list[Known]]], results: list[list[Document] | Failure]) -> None:
         for (source, old), result in zip(sources, results, strict=True):
             if isinstance(result, Failure):
-                self._fail(result.source, result.reason)
+                self._fail(result.source, result.reason, old)
                 continue
             event = "added" if all(one.is_of(source.sha256, self._made_by) for one in old) else "updated"
             self._ready.append((Part(source.name, [document.id for document in result], old, event), result))
@@ -232,7 +232,7 @@ class _Run:
             if any(version.complete for version in part.old):  # it stays, so half of a new version must go
                 stale += set(part.ids).difference(bad)
             why = f"{refused[bad[0]][:80]} for id {bad[0][:80]!r}, {len(bad)} of {len(part.ids)} documents"
-            self._fail(part.name, f"refused by the store ({why}); {way_out(refused[bad[0]])}")
+            self._fail(part.name, f"refused by the store ({why}); {way_out(refused[bad[0]])}", part.old)
         self._delete(stale)
 
     def _delete(self, ids: list[str]) -> None:
@@ -240,8 +240,8 @@ class _Run:
             self._bulk.delete(ids)
             self._count["documents_deleted"] += len(ids)
 
-    def _fail(self, name: str, reason: str) -> None:
-        self._failures.append(Failure(name, reason))
+    def _fail(self, name: str, reason: str, old: list[Known] | None = None) -> None:
+        self._failures.append(Failure(name, reason + STAYS if old else reason))
         self._settle(name)
 
     def _settle(self, name: str, *events: str) -> None:

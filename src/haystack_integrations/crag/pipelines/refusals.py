@@ -17,6 +17,7 @@ _BUSY: Final = 429
 _BLOCKED: Final = "cluster_block_exception"  # 503: the cluster has no master
 _BLOCKING: Final = (403, _BUSY)
 _NO_NEW_FIELDS: Final = "strict_dynamic_mapping_exception"
+_NO_ROUTING: Final = "routing_missing_exception"
 
 
 def refusal(item: Mapping[str, Any], index: str) -> str | None:
@@ -63,6 +64,8 @@ def way_out(kind: str) -> str:
     """
     if kind == _NO_NEW_FIELDS:
         return "its mapping takes no field but its own: use another index"
+    if kind == _NO_ROUTING:
+        return "its mapping wants a routing with each document: use another index"
     if kind == LARGE:
         return TAKE_MORE
     return "give metadata fields plain names and one type in all sources, and an index at most 1,000 of them"

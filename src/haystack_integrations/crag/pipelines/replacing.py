@@ -8,6 +8,9 @@ from typing import Any, Final
 from haystack_integrations.crag.pipelines.contents import Failure
 from haystack_integrations.crag.pipelines.listing import Known
 
+STAYS: Final = "; until then, what was indexed of it before stays and is found"
+"""What else to say of a source that fails now and did not before: answers still come from it."""
+
 _AT_ONCE: Final = 1000
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from haystack import Document
 
-from haystack_integrations.crag.pipelines.contents import flattened
 from haystack_integrations.crag.pipelines.refusals import LARGE, TOO_LARGE, refusal
 
 if TYPE_CHECKING:
@@ -19,6 +20,33 @@ _REQUEST_DOCUMENTS: Final = 512
 _REQUEST_BYTES: Final = 8_000_000
 _LEAST_BYTES: Final = 100_000
 _RETRIES: Final = 4
+# Metadata of such a name is nested by `Document.to_dict`, the last three for the sake of Haystack 1.
+_DOCUMENT_FIELDS: Final = {one.name for one in fields(Document)} | {"content_type", "id_hash_keys", "dataframe"}
+
+
+def flattened(document: Document, sparse_field: str | None) -> dict[str, Any]:
+    """
+    Give what `ElasticsearchDocumentStore.write_documents` sends, without its deep copies (0.2 ms a document).
+
+    :param document: A document.
+    :param sparse_field: The index's field for sparse vectors, if it has one.
+    :returns: Fields by name, metadata among them.
+    """
+    body: dict[str, Any]
+    if document.blob is None and document.sparse_embedding is None and _DOCUMENT_FIELDS.isdisjoint(document.meta):
+        body = {**document.meta, "id": document.id, "content": document.content, "score": document.score}
+    else:
+        body = document.to_dict()
+    sparse = body.pop("sparse_embedding", None)
+    if sparse_field is not None and sparse is not None and sparse["indices"]:
+        pairs = zip(sparse["indices"], sparse["values"], strict=True)
+        body[sparse_field] = {str(index): value for index, value in pairs}
+    # Elasticsearch keeps 32 bits of a vector's number: half as many digits to write, send and read.
+    body["embedding"] = None if document.embedding is None else np.asarray(document.embedding, dtype=np.float32)
+    for key in ("embedding", "blob", "score"):  # a field with a mapping of its own refuses null
+        if body.get(key) is None:
+            body.pop(key, None)
+    return body
 
 
 def actions_of(

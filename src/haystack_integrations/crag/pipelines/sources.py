@@ -35,8 +35,8 @@ _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.shee
 MIME_TYPES: Final = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
-    ".txt": "text/plain",
-    ".rst": "text/plain",
+    ".mdx": "text/markdown",
+    **dict.fromkeys((".txt", ".rst", ".adoc", ".asciidoc"), "text/plain"),
     ".html": "text/html",
     ".htm": "text/html",
     ".pdf": "application/pdf",

@@ -6,7 +6,7 @@ import pytest
 from haystack import Document
 from haystack.dataclasses import ByteStream, SparseEmbedding
 
-from haystack_integrations.crag.pipelines.contents import flattened
+from haystack_integrations.crag.pipelines.sending import flattened
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 FIELD = "tokens"
