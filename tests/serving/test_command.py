@@ -480,3 +480,9 @@ def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, 
             assert answer["result"]["evidence"][0]["source"] == "uploads/penguins.md"
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(120) in (0, -signal.SIGTERM)
+
+
+def test_a_variable_log_of_another_program_is_let_be(tmp_path: Path, docs: str) -> None:
+    """Hayhooks reads its log level from it, and the server ended at a path; its log has a level of its own."""
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_retrieval", LOG="/var/log/app.log") as running:
+        assert httpx.get(f"{running.url()}/health/live").status_code == 200

@@ -1,5 +1,6 @@
 """`crag serve`: the shipped pipelines over HTTP."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,15 +49,21 @@ def serve(
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
             raise ConfigurationError(msg)
-    from haystack_integrations.crag.pipelines.opening import find_place
+    from haystack_integrations.crag.observing.variables import variables_named
     from haystack_integrations.crag.settings import named
 
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     # What is named here says more than a store in the environment.
     store = store or ("elasticsearch" if url else "memory" if docs else None)
-    if index:
-        find_place(store, url, index)  # refuses one that no store has
-    from haystack_integrations.crag.serving.server import serve as run
+    if "LOG" in os.environ and not os.environ.get("HAYHOOKS_LOG_LEVEL"):
+        # Hayhooks would read it, and end at the path of some other program's log. This server's log has its own level.
+        os.environ["HAYHOOKS_LOG_LEVEL"] = "INFO"
+    with variables_named():
+        from haystack_integrations.crag.pipelines.opening import find_place
+
+        if index:
+            find_place(store, url, index)  # refuses one that no store has
+        from haystack_integrations.crag.serving.server import serve as run
 
     given: dict[str, Any] = {
         "host": host,
