@@ -310,6 +310,22 @@ def test_web_pages_of_other_origins_may_call_only_when_named(serve: Any, answeri
     assert "access-control-allow-origin" not in other.headers
 
 
+def test_a_web_page_is_told_what_failed_whatever_it_was(serve: Any) -> None:
+    """A browser shows a page nothing of an answer without these headers, not even its status."""
+    running = serve(cors_origins="https://app.example")
+
+    async def failing() -> None:
+        raise RuntimeError("CANARY")
+
+    running.app.add_api_route("/failing", failing, methods=["POST"])
+    with running.client() as client:
+        told = client.post("/failing", headers={"Origin": "https://app.example"})
+    assert told.status_code == 500
+    assert told.json()["error"] == "internal_error"
+    assert told.headers["access-control-allow-origin"] == "https://app.example"
+    assert "X-Request-Id" in told.headers
+
+
 def test_answers_carry_headers_that_browsers_heed(answering: Any) -> None:
     with answering.client() as client:
         headers = client.get("/v1/models").headers

@@ -72,11 +72,15 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
     """503, and one line each in the log: the signal ends the process as soon as the server has let go of it."""
     scripted_model.delay = 60.0
     chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_SHUTDOWN_SECONDS": "1"}
+    page = {"CRAG_SERVE_CORS_ORIGINS": "https://app.example"}  # which a browser shows no answer without its headers
     asked = {"question": QUESTION}
     body = asked if "run" in path else {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}]}
-    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat, **page) as running:
         url = running.url()
-        with httpx.Client(base_url=url, timeout=50) as client, ThreadPoolExecutor(1) as pool:
+        with (
+            httpx.Client(base_url=url, timeout=50, headers={"Origin": "https://app.example"}) as client,
+            ThreadPoolExecutor(1) as pool,
+        ):
             waiting = pool.submit(client.post, path, json=body)
             assert eventually(lambda: scripted_model.calls)
             running.process.send_signal(signal.SIGTERM)
@@ -84,6 +88,7 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
         error = response.json()["error"]
         assert (response.status_code, response.json()) == (503, {"error": error, "trace_id": None})
         assert (error if "run" in path else error["code"]) == "unavailable"
+        assert response.headers["access-control-allow-origin"] == "https://app.example"
         assert running.process.wait(60) in (0, -signal.SIGTERM)
     assert f"POST {path} 503" in running.log
     assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
