@@ -5,6 +5,7 @@ import logging
 import re
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +28,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from reading import Figures
 from serving.process import command
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.metrics_export import configure_metrics
-from haystack_integrations.crag.observing.otlp import sends
+from haystack_integrations.crag.observing.otlp import check_authority, sends
 from haystack_integrations.crag.serving.logs import Undelivered
 
 ROUTE = "/corrective_retrieval/run"
@@ -242,6 +244,42 @@ def test_a_collector_that_refuses_is_told_with_its_status(
     Undelivered().handle(logging.LogRecord(name, logging.ERROR, "", 0, text, ("span", answer, "CANARY"), None))
     assert f"Traces could not be sent{told}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS" in caplog.text
     assert "CANARY" not in caplog.text
+
+
+def test_a_collector_that_cannot_be_reached_is_told_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
+    """The last word of who tried it is no more than that it was in vain; what failed stood in those before, as here."""
+    name, tried = "opentelemetry.exporter.otlp.proto.http", "Transient error %s encountered while exporting %s batch"
+    untrusted = ssl.SSLCertVerificationError()
+    untrusted.verify_message = "self-signed certificate"
+    wrapped = ConnectionError("CANARY")
+    wrapped.__context__ = untrusted
+    handler = Undelivered()
+    for signal_, error in (("trace", wrapped), ("metric", ConnectionError("CANARY"))):
+        logger = f"{name}.{signal_}_exporter"
+        handler.handle(logging.LogRecord(logger, logging.WARNING, "", 0, tried, (error, "CANARY"), None))
+        handler.handle(logging.LogRecord(logger, logging.ERROR, "", 0, "Failed to export %s batch", ("CANARY",), None))
+    told = [record.getMessage().partition(":")[0] for record in caplog.records]
+    assert told == [
+        "Traces could not be sent (self-signed certificate)",
+        "Metrics could not be sent (ConnectionError)",
+    ]
+    assert "CANARY" not in caplog.text
+
+
+@pytest.mark.parametrize("text", [None, "no certificate"])
+def test_a_file_of_certificates_that_is_none_is_refused(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one is used; the server would look well, and nothing would ever be sent."""
+    file = tmp_path / "ca.pem"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", str(file))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    check_authority("traces")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "https://127.0.0.1:9")
+    with pytest.raises(ConfigurationError, match=r"OTEL_EXPORTER_OTLP_CERTIFICATE: got .*, wanted the PEM file"):
+        check_authority("traces")
 
 
 def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: pytest.LogCaptureFixture) -> None:

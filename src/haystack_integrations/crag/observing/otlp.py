@@ -1,6 +1,7 @@
 """Where traces and metrics go by OTLP, and how: OpenTelemetry's own variables, a signal's before those of all."""
 
 import os
+from ssl import create_default_context
 from typing import Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -46,6 +47,26 @@ def protocol(signal: Signal) -> Protocol:
         msg = f"{name}: got {value!r}, wanted grpc or http/protobuf; correct or unset it"
         raise ConfigurationError(msg)
     return known
+
+
+def check_authority(signal: Signal) -> None:
+    """
+    Refuse a file of certificates that cannot be read: a secure connection would fail at it, each time.
+
+    :param signal: What is sent.
+    :raises ConfigurationError: When the file cannot be read, or holds no certificate.
+    """
+    name, file = _found(signal, "CERTIFICATE")
+    if not file or endpoint(signal)[1].lower().startswith("http:"):
+        return
+    try:
+        create_default_context(cafile=file)
+    except OSError as error:  # also what the reader of certificates raises
+        msg = (
+            f"{name}: got {file!r}, which is no readable file of certificates ({type(error).__name__}), wanted the PEM "
+            "file of the authority that signed the collector's; correct or unset it"
+        )
+        raise ConfigurationError(msg) from None
 
 
 def _found(signal: Signal, what: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.deadlines import call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.observing.otlp import Signal, endpoint, protocol, sends
+from haystack_integrations.crag.observing.otlp import Signal, check_authority, endpoint, protocol, sends
 from haystack_integrations.crag.observing.variables import variables_named
 from haystack_integrations.crag.tracing import enable_tracing
 
@@ -153,6 +153,7 @@ async def _flush(provider: Any) -> None:
 
 def _check_sending() -> None:
     for signal in filter(sends, _SIGNALS):
+        check_authority(signal)
         name, value = endpoint(signal)
         if protocol(signal) != "grpc" and not is_address(value):  # there HOST:PORT is one as well
             msg = (
