@@ -295,6 +295,18 @@ def test_clients_in_web_pages_may_send_headers_of_their_own(serve: Any) -> None:
             assert {name.strip().lower() for name in allowed.split(",")} >= set(wanted.split(","))
 
 
+def test_an_allowed_page_of_the_internet_may_call_a_server_in_ones_own_network(serve: Any) -> None:
+    """Chrome asks for that besides, of a front end somewhere that calls a server here; it was refused with a 400."""
+    asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Private-Network": "true"}
+    with serve(cors_origins="https://app.example").client(headers={}) as client:
+        allowed, other = (
+            client.options("/v1/chat/completions", headers={**asking, "Origin": f"https://{name}.example"})
+            for name in ("app", "evil")
+        )
+    assert (allowed.status_code, allowed.headers["access-control-allow-private-network"]) == (200, "true")
+    assert (other.status_code, "access-control-allow-origin" in other.headers) == (400, False)
+
+
 def test_web_pages_of_other_origins_may_call_only_when_named(serve: Any, answering: Any) -> None:
     """No origin by default; a browser then shows nothing of an answer."""
     asking = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}

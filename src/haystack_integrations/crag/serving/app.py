@@ -200,5 +200,6 @@ def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST"],
             allow_headers=["*"],  # clients of OpenAI and of MCP send some of their own
+            allow_private_network=True,  # Chrome asks where a public page calls a server at home
             expose_headers=["Retry-After", "X-Request-Id", "X-Trace-Id"],
         )
