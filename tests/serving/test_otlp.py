@@ -31,7 +31,9 @@ from serving.process import command
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.observing.otlp import check_authority, sends
+from haystack_integrations.crag.serving.doubts import doubts
 from haystack_integrations.crag.serving.logs import Undelivered
+from haystack_integrations.crag.serving.settings import read_settings
 
 ROUTE = "/corrective_retrieval/run"
 
@@ -160,6 +162,15 @@ def test_one_of_several_exporters_is_enough_to_send(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9/v1/traces")
     assert sends("traces") is sent
     assert not sends("metrics")
+
+
+@pytest.mark.parametrize(("exporters", "told"), [("otlp", 1), ("jaeger", 1), ("none", 0), ("", 0)])
+def test_traces_that_are_wanted_and_go_nowhere_are_told(
+    exporters: str, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenTelemetry's own start sends to this machine where no address is set; here the address switches it on."""
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", exporters)
+    assert sum("no traces are sent" in one for one in doubts(read_settings(api_keys="a-key"))) == told
 
 
 @pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])

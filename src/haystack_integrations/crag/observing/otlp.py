@@ -19,8 +19,19 @@ def sends(signal: Signal) -> bool:
     :param signal: What is sent.
     :returns: The answer.
     """
-    exporters = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").lower()
-    return endpoint(signal)[1] != "" and (not exporters.strip() or "otlp" in map(str.strip, exporters.split(",")))
+    named = exporters(signal)
+    return endpoint(signal)[1] != "" and (not named or "otlp" in named)
+
+
+def exporters(signal: Signal) -> list[str]:
+    """
+    List the exporters that `OTEL_..._EXPORTER` names.
+
+    :param signal: What is sent.
+    :returns: Their names in small letters, such as `otlp` or `none`; empty where it is unset.
+    """
+    named = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").lower().split(",")
+    return [name for part in named if (name := part.strip())]
 
 
 def endpoint(signal: Signal) -> tuple[str, str]:

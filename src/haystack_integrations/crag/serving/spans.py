@@ -25,7 +25,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.deadlines import call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.observing.otlp import Signal, check_authority, endpoint, protocol, sends
+from haystack_integrations.crag.observing.otlp import Signal, check_authority, endpoint, exporters, protocol, sends
 from haystack_integrations.crag.observing.variables import variables_named
 from haystack_integrations.crag.tracing import enable_tracing
 
@@ -94,9 +94,10 @@ def trace_runs() -> None:
         # OpenTelemetry's own where OTEL_PROPAGATORS is `none`: no request would be answered.
         propagate.set_global_textmap(_Deaf())
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
+    by_agent = _has_agent()
     # Hayhooks heeds no OTEL_TRACES_EXPORTER; what an app has set up before stays.
-    if is_tracing_enabled() or sends("traces"):
-        if not configure_tracing():
+    if by_agent or is_tracing_enabled() or sends("traces"):
+        if not by_agent and not configure_tracing():
             msg = (
                 "got variables of OpenTelemetry with which no trace can be sent (the line above says why), wanted such "
                 "as can; correct them, or set OTEL_TRACES_EXPORTER=none"
@@ -106,6 +107,13 @@ def trace_runs() -> None:
         provider: Any = trace.get_tracer_provider()
         if hasattr(provider, "sampler") and not isinstance(provider.sampler, _Heeding):
             provider.sampler = _Heeding(provider.sampler)  # of the tracers that clients get from now on
+
+
+def _has_agent() -> bool:
+    """Tell whether `opentelemetry-instrument`, or an agent like it, records traces, wherever it sends them."""
+    named = exporters("traces")
+    has_provider = not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    return has_provider and named not in ([], ["none"])  # an agent sets it where nobody did
 
 
 def untraced() -> AbstractContextManager[Any]:
