@@ -242,17 +242,27 @@ def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [(401, " (401)"), (grpc.StatusCode.UNAUTHENTICATED, " (UNAUTHENTICATED)"), (None, "")]
+    ("answer", "reason", "told"),
+    [
+        (401, "CANARY", " (401)"),
+        (grpc.StatusCode.UNAUTHENTICATED, "CANARY", " (UNAUTHENTICATED)"),
+        (
+            grpc.StatusCode.UNAVAILABLE,
+            "CANARY: SSL_ERROR_SSL: error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED: CANARY",
+            " (UNAVAILABLE, CERTIFICATE_VERIFY_FAILED)",
+        ),
+        (None, "CANARY", ""),
+    ],
 )
 def test_a_collector_that_refuses_is_told_with_its_status(
-    answer: object, told: str, caplog: pytest.LogCaptureFixture
+    answer: object, reason: str, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A missing key is another matter than a collector that is down; its own words stay out of the log."""
     name, text = (
         "opentelemetry.exporter.otlp.proto.http.trace_exporter",
         "Failed to export %s batch code: %s, reason: %s",
     )
-    Undelivered().handle(logging.LogRecord(name, logging.ERROR, "", 0, text, ("span", answer, "CANARY"), None))
+    Undelivered().handle(logging.LogRecord(name, logging.ERROR, "", 0, text, ("span", answer, reason), None))
     assert f"Traces could not be sent{told}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS" in caplog.text
     assert "CANARY" not in caplog.text
 
@@ -275,6 +285,18 @@ def test_a_collector_that_cannot_be_reached_is_told_with_the_reason(caplog: pyte
         "Metrics could not be sent (ConnectionError)",
     ]
     assert "CANARY" not in caplog.text
+
+
+def test_a_collector_that_is_no_grpc_s_puts_no_line_of_a_library_into_the_log(tmp_path: Path) -> None:
+    """gRPC's core wrote one in a form of its own for each try, which has no end."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    with Collector().by_http() as address:
+        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": address.replace("http:", "https:")}
+        with command(tmp_path, *options, OTEL_EXPORTER_OTLP_PROTOCOL="grpc", **settings) as running:
+            assert httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}).is_success
+            running.process.send_signal(signal.SIGTERM)  # what is left is tried to be sent
+            running.process.wait(30)
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
 
 
 @pytest.mark.parametrize("text", [None, "no certificate"])

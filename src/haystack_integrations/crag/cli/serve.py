@@ -55,9 +55,7 @@ def serve(
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     # What is named here says more than a store in the environment.
     store = store or ("elasticsearch" if url else "memory" if docs else None)
-    if "LOG" in os.environ and not os.environ.get("HAYHOOKS_LOG_LEVEL"):
-        # Hayhooks would read it, and end at the path of some other program's log. This server's log has its own level.
-        os.environ["HAYHOOKS_LOG_LEVEL"] = "INFO"
+    _keep_log()
     with variables_named():
         from haystack_integrations.crag.pipelines.opening import find_place
 
@@ -78,3 +76,12 @@ def serve(
         "uploads": uploads or None,
     }
     run(**{name: value for name, value in given.items() if value is not None})
+
+
+def _keep_log() -> None:
+    """Set what libraries read when they are imported, and would put into the log, or end at."""
+    if "LOG" in os.environ and not os.environ.get("HAYHOOKS_LOG_LEVEL"):
+        # Hayhooks would read it, and end at the path of some other program's log. This server's log has its own level.
+        os.environ["HAYHOOKS_LOG_LEVEL"] = "INFO"
+    # gRPC writes lines of its own without end where a collector's certificate is wrong; this log says it as well.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -27,6 +27,7 @@ REQUEST: Final = "crag_request"
 
 SENDERS: Final = ("opentelemetry.exporter", "opentelemetry.sdk")
 _QUIET_SECONDS: Final = 600.0
+_BY_GRPC: Final = re.compile(r"OPENSSL_internal:(\w+)")  # in its details, why there is no secure connection
 _NO_NUMBER: Final = "Unable to parse value for %s"  # the SDK's words for a setting of its queue
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,9 @@ class Undelivered(logging.Handler):
 def _status(record: logging.LogRecord) -> str:
     """Tell the status of a collector that refused: a number of HTTP's, or a word of gRPC's; empty where none came."""
     told = record.args if isinstance(record.args, tuple) else ()
-    return next((str(getattr(one, "name", one)) for one in told if isinstance(one, int | Enum)), "")
+    status = next((str(getattr(one, "name", one)) for one in told if isinstance(one, int | Enum)), "")
+    untrusted = next((found[1] for one in told if (found := _BY_GRPC.search(str(one)))), "")
+    return ", ".join(filter(None, (status, untrusted)))
 
 
 def _failed(record: logging.LogRecord) -> str | None:
