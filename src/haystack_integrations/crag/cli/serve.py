@@ -45,10 +45,7 @@ def serve(
     uploads: Uploads = False,
 ) -> None:
     """Serve pipelines as REST, OpenAI-compatible chat and MCP tools. CRAG_SERVE_* variables set keys and limits."""
-    for module in ("hayhooks", "mcp", "pydantic_settings"):
-        if find_spec(module) is None:
-            msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
-            raise ConfigurationError(msg)
+    _check_installed()
     from haystack_integrations.crag.observing.variables import variables_named
     from haystack_integrations.crag.settings import named
 
@@ -76,6 +73,13 @@ def serve(
         "uploads": uploads or None,
     }
     run(**{name: value for name, value in given.items() if value is not None})
+
+
+def _check_installed() -> None:
+    for module in ("hayhooks", "mcp", "pydantic_settings"):
+        if find_spec(module) is None:
+            msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
+            raise ConfigurationError(msg)
 
 
 def _keep_log() -> None:
