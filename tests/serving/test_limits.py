@@ -149,6 +149,18 @@ def test_a_client_that_sends_too_much_can_read_why_it_is_refused(
         assert client.recv(1) == b""
 
 
+def test_a_body_that_is_no_http_is_refused_at_once(answering: Any) -> None:
+    """Whoever sends it need not wait until the time for a body is over."""
+    chunked = head(0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    started = time.monotonic()
+    with raw(answering) as client:
+        client.sendall(chunked + b"2\r\n{}\r\nno length\r\n")
+        answer = HTTPResponse(client)
+        answer.begin()
+        assert (answer.status, answer.read()) == (400, b"Invalid HTTP request received.")
+    assert time.monotonic() - started < 5
+
+
 def test_what_follows_a_request_and_is_no_http_takes_nothing_from_its_answer(answering: Any) -> None:
     """The word for it was sent in the place of the answer, and the run was ended."""
     body = json.dumps({"question": QUESTION}).encode()

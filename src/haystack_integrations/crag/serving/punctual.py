@@ -85,7 +85,9 @@ class PunctualProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP to this server."""
-        if self._header_bytes > _HEAD_BYTES:
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete:
+            super().send_400_response(msg)  # the app waits for the rest of a body, which is not to come
+        elif self._header_bytes > _HEAD_BYTES:
             self._refuse(431, "The headers are too long.")
         else:
             self._refuse(400, msg)
