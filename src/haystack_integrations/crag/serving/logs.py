@@ -54,15 +54,18 @@ class Undelivered(logging.Handler):
         if (failed := _failed(record)) is not None:
             self._why[signal] = failed
         if record.levelno >= logging.ERROR:
-            refused = f" ({why})" if (why := _status(record) or self._why.pop(signal, "")) else ""
+            status = _status(record)
+            refused = f" ({why})" if (why := status or self._why.pop(signal, "")) else ""
             said = f"{name} could not be sent{refused}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and their kin."
+            news = f"{name} {status}"  # a reason is known of some tries, and of others not
         elif "drop" in str(record.msg).lower():  # other warnings are of what is tried again
             said = f"{name} are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE."
+            news = said
         else:
             return
         telemetry_lost(signal)
-        if time.monotonic() >= self._next.get(said, 0.0):
-            self._next[said] = time.monotonic() + _QUIET_SECONDS
+        if time.monotonic() >= self._next.get(news, 0.0):
+            self._next[news] = time.monotonic() + _QUIET_SECONDS
             logger.warning("%s", said)
 
 
