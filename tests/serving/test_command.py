@@ -421,10 +421,10 @@ def test_a_start_that_fails_at_the_last_moment_is_a_line_without_the_text_of_the
     tmp_path: Path, docs: str
 ) -> None:
     """Here the model's client cannot be made: uvicorn would log pages of traceback, with what the exception says."""
-    chat = {"CRAG_LLM_BASE_URL": "http://127.0.0.1:9/v1", "CRAG_LLM_MODEL": NAME, "HTTPS_PROXY": "canary://proxy"}
+    chat = {"CRAG_LLM_BASE_URL": "http://127.0.0.1:9/v1", "CRAG_LLM_MODEL": NAME, "HTTPS_PROXY": "http://proxy:canary"}
     with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
         assert running.process.wait(60) == ExitCode.FAILED
-    assert "ERROR The server cannot start, or end: ValueError" in running.log
+    assert "ERROR The server cannot start, or end: InvalidURL" in running.log
     assert "Traceback" not in running.log
     assert "canary" not in running.log
 
