@@ -159,6 +159,29 @@ def test_options_that_are_no_object_or_not_the_users_to_set_are_refused(
     assert model.calls == 0
 
 
+def test_an_option_that_only_a_server_knows_is_refused_with_the_place_for_it(
+    docs: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call ended in a TypeError of the client: no document was graded, no answer written, and nobody told why."""
+    monkeypatch.setenv("CRAG_LLM_OPTIONS", '{"top_k": 5, "temperature": 0}')
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert message.startswith("the setting CRAG_LLM_OPTIONS has ['top_k'], which OpenAI's client does not know")
+    assert "extra_body" in message
+    assert model.calls == 0
+
+
+@pytest.mark.parametrize("key", ["sk-\u200bCANARY", "sk-CANARY\u2026", "sk-\nCANARY"])
+def test_a_key_that_no_header_takes_is_refused_and_not_shown(
+    docs: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """As copied from a page or a chat; each call failed, and the log named an error of encoding."""
+    monkeypatch.setenv("CRAG_LLM_API_KEY", key)
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert "copy it anew into CRAG_LLM_API_KEY" in message
+    assert "CANARY" not in message
+    assert model.calls == 0
+
+
 @pytest.mark.parametrize(
     ("status", "named"), [(401, "CRAG_LLM_API_KEY"), (404, "CRAG_LLM_MODEL"), (400, "CRAG_LLM_MODEL")]
 )
@@ -224,6 +247,20 @@ def test_a_proxy_with_which_the_models_client_cannot_be_made_is_named_with_the_w
     served = in_process("serve", "--docs", docs)
     assert (served.returncode, served.stderr) == (ExitCode.USAGE, f"error: {message}\n")
     monkeypatch.setenv("NO_PROXY", "10.0.0.1, *")
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
+    assert model.calls > 0
+
+
+def test_a_proxy_of_a_kind_that_there_is_not_is_named(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, model: ScriptedModel
+) -> None:
+    """A server did not start for it, and its log said of it the class of an error; one without a kind is HTTP's."""
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("ALL_PROXY", "ftp://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
+    assert "got another kind of proxy in ALL_PROXY" in message
+    monkeypatch.setenv("ALL_PROXY", "127.0.0.1:9")
     assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
     assert model.calls > 0
 

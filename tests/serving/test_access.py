@@ -295,6 +295,18 @@ def test_clients_in_web_pages_may_send_headers_of_their_own(serve: Any) -> None:
             assert {name.strip().lower() for name in allowed.split(",")} >= set(wanted.split(","))
 
 
+def test_an_allowed_page_of_the_internet_may_call_a_server_in_ones_own_network(serve: Any) -> None:
+    """Chrome asks for that besides, of a front end somewhere that calls a server here; it was refused with a 400."""
+    asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Private-Network": "true"}
+    with serve(cors_origins="https://app.example").client(headers={}) as client:
+        allowed, other = (
+            client.options("/v1/chat/completions", headers={**asking, "Origin": f"https://{name}.example"})
+            for name in ("app", "evil")
+        )
+    assert (allowed.status_code, allowed.headers["access-control-allow-private-network"]) == (200, "true")
+    assert (other.status_code, "access-control-allow-origin" in other.headers) == (400, False)
+
+
 def test_web_pages_of_other_origins_may_call_only_when_named(serve: Any, answering: Any) -> None:
     """No origin by default; a browser then shows nothing of an answer."""
     asking = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
@@ -308,6 +320,22 @@ def test_web_pages_of_other_origins_may_call_only_when_named(serve: Any, answeri
         assert client.get("/v1/models", headers={"Origin": "https://app.example"}).status_code == 401
     assert allowed.headers["access-control-allow-origin"] == "https://app.example"
     assert "access-control-allow-origin" not in other.headers
+
+
+def test_a_web_page_is_told_what_failed_whatever_it_was(serve: Any) -> None:
+    """A browser shows a page nothing of an answer without these headers, not even its status."""
+    running = serve(cors_origins="https://app.example")
+
+    async def failing() -> None:
+        raise RuntimeError("CANARY")
+
+    running.app.add_api_route("/failing", failing, methods=["POST"])
+    with running.client() as client:
+        told = client.post("/failing", headers={"Origin": "https://app.example"})
+    assert told.status_code == 500
+    assert told.json()["error"] == "internal_error"
+    assert told.headers["access-control-allow-origin"] == "https://app.example"
+    assert "X-Request-Id" in told.headers
 
 
 def test_answers_carry_headers_that_browsers_heed(answering: Any) -> None:

@@ -72,11 +72,15 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
     """503, and one line each in the log: the signal ends the process as soon as the server has let go of it."""
     scripted_model.delay = 60.0
     chat = {"CRAG_LLM_BASE_URL": scripted_model.url, "CRAG_LLM_MODEL": NAME, "CRAG_SERVE_SHUTDOWN_SECONDS": "1"}
+    page = {"CRAG_SERVE_CORS_ORIGINS": "https://app.example"}  # which a browser shows no answer without its headers
     asked = {"question": QUESTION}
     body = asked if "run" in path else {"model": "corrective_rag", "messages": [{"role": "user", "content": QUESTION}]}
-    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat, **page) as running:
         url = running.url()
-        with httpx.Client(base_url=url, timeout=50) as client, ThreadPoolExecutor(1) as pool:
+        with (
+            httpx.Client(base_url=url, timeout=50, headers={"Origin": "https://app.example"}) as client,
+            ThreadPoolExecutor(1) as pool,
+        ):
             waiting = pool.submit(client.post, path, json=body)
             assert eventually(lambda: scripted_model.calls)
             running.process.send_signal(signal.SIGTERM)
@@ -84,6 +88,7 @@ def test_whoever_still_waits_when_the_process_ends_is_told(
         error = response.json()["error"]
         assert (response.status_code, response.json()) == (503, {"error": error, "trace_id": None})
         assert (error if "run" in path else error["code"]) == "unavailable"
+        assert response.headers["access-control-allow-origin"] == "https://app.example"
         assert running.process.wait(60) in (0, -signal.SIGTERM)
     assert f"POST {path} 503" in running.log
     assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
@@ -416,10 +421,10 @@ def test_a_start_that_fails_at_the_last_moment_is_a_line_without_the_text_of_the
     tmp_path: Path, docs: str
 ) -> None:
     """Here the model's client cannot be made: uvicorn would log pages of traceback, with what the exception says."""
-    chat = {"CRAG_LLM_BASE_URL": "http://127.0.0.1:9/v1", "CRAG_LLM_MODEL": NAME, "HTTPS_PROXY": "canary://proxy"}
+    chat = {"CRAG_LLM_BASE_URL": "http://127.0.0.1:9/v1", "CRAG_LLM_MODEL": NAME, "HTTPS_PROXY": "http://proxy:canary"}
     with command(tmp_path, "--docs", docs, "--pipelines", "corrective_rag", **chat) as running:
         assert running.process.wait(60) == ExitCode.FAILED
-    assert "ERROR The server cannot start, or end: ValueError" in running.log
+    assert "ERROR The server cannot start, or end: InvalidURL" in running.log
     assert "Traceback" not in running.log
     assert "canary" not in running.log
 
@@ -480,3 +485,9 @@ def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, 
             assert answer["result"]["evidence"][0]["source"] == "uploads/penguins.md"
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(120) in (0, -signal.SIGTERM)
+
+
+def test_a_variable_log_of_another_program_is_let_be(tmp_path: Path, docs: str) -> None:
+    """Hayhooks reads its log level from it, and the server ended at a path; its log has a level of its own."""
+    with command(tmp_path, "--docs", docs, "--pipelines", "corrective_retrieval", LOG="/var/log/app.log") as running:
+        assert httpx.get(f"{running.url()}/health/live").status_code == 200

@@ -1,6 +1,7 @@
 """What a failure tells: a code and the trace. No question, document, key, address or exception's text, anywhere."""
 
 import ast
+import gzip
 import io
 import re
 import shutil
@@ -286,6 +287,19 @@ async def test_an_answer_that_was_cut_off_is_told_so_in_the_log(log: io.StringIO
     receive: Any = None  # nothing is read
     await Envelope(begun)({"type": "http", "method": "POST", "path": "/x"}, receive, taken)
     assert re.search(r"POST - 200 \d+ ms, cancelled", log.getvalue())
+
+
+@pytest.mark.parametrize("path", ["/corrective_rag/run", "/v1/chat/completions"])
+@pytest.mark.parametrize(
+    "content", ['{"question": "Wie groß?"}'.encode("latin-1"), gzip.compress(b'{"question": "?"}'), b'{"question": ?}']
+)
+def test_a_body_that_is_no_json_in_utf_8_is_told_so(answering: Any, path: str, content: bytes) -> None:
+    """Of one from a shell of Windows, or compressed, a client saw that something is wrong with its request."""
+    with answering.client() as client:
+        response = client.post(path, content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    wanted = {"field": None, "rule": "json", "accepted": ["JSON in UTF-8, not compressed"]}
+    assert response.json()["detail"] == [wanted]
 
 
 @pytest.mark.parametrize("path", ["/corrective_rag/run", "/v1/chat/completions", "/mcp"])

@@ -20,7 +20,7 @@ from serving.conftest import KEY, QUESTION
 from uvicorn.server import ServerState
 from waiting import eventually, eventually_async
 
-from haystack_integrations.crag.serving import server
+from haystack_integrations.crag.serving import punctual, server
 from haystack_integrations.crag.serving.places import Places
 
 RUN = "/corrective_retrieval/run"
@@ -68,8 +68,8 @@ def test_a_connection_that_is_gone_is_forgotten_at_once() -> None:
         loop, config, made = asyncio.get_running_loop(), uvicorn.Config(app, lifespan="off"), list[Any]()
         config.load()
 
-        def protocol() -> server.PunctualProtocol:
-            one = server.PunctualProtocol(config=config, server_state=ServerState(), app_state={}, _loop=loop)
+        def protocol() -> punctual.PunctualProtocol:
+            one = punctual.PunctualProtocol(config=config, server_state=ServerState(), app_state={}, _loop=loop)
             made.append(ref(one))
             return one
 
@@ -103,7 +103,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(serve: Any) -> None:
 
 def test_headers_that_do_not_end_are_not_waited_for(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor kept without end."""
-    monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(punctual, "_HEAD_SECONDS", 0.5)
     running = serve()
     with raw(running) as silent, raw(running) as slow, raw(running) as endless:
         slow.sendall(b"GET /health/live HTTP/1.1\r\nX-Slow: ")
@@ -118,13 +118,57 @@ def test_headers_that_do_not_end_are_not_waited_for(serve: Any, monkeypatch: pyt
         assert client.get("/v1/models").status_code == 200
 
 
-@pytest.mark.parametrize(("length", "status"), [(60_000, 200), (70_000, 400)])
-def test_headers_are_counted_also_when_they_come_at_once(serve: Any, length: int, status: int) -> None:
-    with raw(serve()) as client:
+@pytest.mark.parametrize(("length", "status"), [(60_000, 200), (70_000, 431)])
+def test_headers_are_counted_also_when_they_come_at_once(answering: Any, length: int, status: int) -> None:
+    with raw(answering) as client:
         client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * length + b"\r\n\r\n")
         answer = HTTPResponse(client)
         answer.begin()
         assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "word"),
+    [
+        (b"GET /" + b"a" * 500_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, b"The address is too long."),
+        (b"GET /?q=" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, b"The address is too long."),
+        (b"GET / HTTP/1.1\r\n" + b"X-Many: x\r\n" * 50_000 + b"\r\n", 431, b"The headers are too long."),
+        (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 500_000 + b"\r\n\r\n", 431, b"The headers are too long."),
+        (b"no HTTP at all " * 50_000, 400, b"Invalid HTTP request received."),
+    ],
+)
+def test_a_client_that_sends_too_much_can_read_why_it_is_refused(
+    answering: Any, sent: bytes, status: int, word: bytes
+) -> None:
+    """Its connection was reset while it still sent, which looks like a broken network; then it is closed."""
+    with raw(answering) as client:
+        client.sendall(sent)
+        answer = HTTPResponse(client)
+        answer.begin()
+        assert (answer.status, answer.read()) == (status, word)
+        assert client.recv(1) == b""
+
+
+def test_a_body_that_is_no_http_is_refused_at_once(answering: Any) -> None:
+    """Whoever sends it need not wait until the time for a body is over."""
+    chunked = head(0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    started = time.monotonic()
+    with raw(answering) as client:
+        client.sendall(chunked + b"2\r\n{}\r\nno length\r\n")
+        answer = HTTPResponse(client)
+        answer.begin()
+        assert (answer.status, answer.read()) == (400, b"Invalid HTTP request received.")
+    assert time.monotonic() - started < 5
+
+
+def test_what_follows_a_request_and_is_no_http_takes_nothing_from_its_answer(answering: Any) -> None:
+    """The word for it was sent in the place of the answer, and the run was ended."""
+    body = json.dumps({"question": QUESTION}).encode()
+    with raw(answering) as client:
+        client.sendall(head(len(body)) + body + b"no HTTP at all\r\n\r\n")
+        answer = HTTPResponse(client)
+        answer.begin()
+        assert (answer.status, "result" in json.loads(answer.read())) == (200, True)
 
 
 @pytest.mark.parametrize("offer", ["", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"])
@@ -139,7 +183,7 @@ def test_what_comes_behind_a_body_is_no_header(serve: Any, offer: str) -> None:
 
 
 def test_the_second_request_of_a_connection_has_limits_too(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(punctual, "_HEAD_SECONDS", 0.5)
     with raw(serve()) as client:
         client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         received = b""
@@ -294,7 +338,7 @@ def test_a_client_that_does_not_read_on_gives_its_place_back(
     model: ScriptedModel, serve: Any, monkeypatch: pytest.MonkeyPatch, reads: bool
 ) -> None:
     """As a phone that sleeps: some of them would hold all places. One that reads slowly gets its answer to the end."""
-    monkeypatch.setattr(server, "_READ_SECONDS", 1.0)
+    monkeypatch.setattr(punctual, "_READ_SECONDS", 1.0)
     monkeypatch.setenv("CRAG_LLM_BASE_URL", model.url)
     monkeypatch.setenv("CRAG_LLM_MODEL", "scripted-model")
     model.reply = judging(lambda _: 1.0, answer="word " * 2000)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import pytest
 from serving.conftest import KEY, QUESTION
 
-from haystack_integrations.crag.serving import server
+from haystack_integrations.crag.serving import punctual
 
 BODY = json.dumps({"question": QUESTION}).encode()
 OFFERS = {
@@ -84,8 +84,8 @@ def test_an_offer_needs_a_key_and_has_limits_too(answering: Any) -> None:
 
 def test_an_offer_does_not_hold_a_connection(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither before nor after the end of its headers."""
-    monkeypatch.setattr(server, "_HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(server, "_BODY_SECONDS", 0.5)
+    monkeypatch.setattr(punctual, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(punctual, "_BODY_SECONDS", 0.5)
     running = serve(read_seconds=0.2)
     for part in (asking(OFFERS["h2c"])[:-2], asking(OFFERS["h2c"])):
         with socket.create_connection(("127.0.0.1", running.port), timeout=60) as client:

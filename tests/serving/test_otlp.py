@@ -5,6 +5,7 @@ import logging
 import re
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,9 +28,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from reading import Figures
 from serving.process import command
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.metrics_export import configure_metrics
-from haystack_integrations.crag.observing.otlp import sends
+from haystack_integrations.crag.observing.otlp import check_authority, sends
+from haystack_integrations.crag.serving.doubts import doubts
 from haystack_integrations.crag.serving.logs import Undelivered
+from haystack_integrations.crag.serving.settings import read_settings
 
 ROUTE = "/corrective_retrieval/run"
 
@@ -160,6 +164,15 @@ def test_one_of_several_exporters_is_enough_to_send(
     assert not sends("metrics")
 
 
+@pytest.mark.parametrize(("exporters", "told"), [("otlp", 1), ("jaeger", 1), ("none", 0), ("", 0)])
+def test_traces_that_are_wanted_and_go_nowhere_are_told(
+    exporters: str, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenTelemetry's own start sends to this machine where no address is set; here the address switches it on."""
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", exporters)
+    assert sum("no traces are sent" in one for one in doubts(read_settings(api_keys="a-key"))) == told
+
+
 @pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])
 def test_the_trace_of_a_caller_is_gone_on_with_or_left_alone(
     settings: dict[str, str], heeds: bool, tmp_path: Path
@@ -229,19 +242,77 @@ def test_spans_that_a_full_queue_drops_are_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [(401, " (401)"), (grpc.StatusCode.UNAUTHENTICATED, " (UNAUTHENTICATED)"), (None, "")]
+    ("answer", "reason", "told"),
+    [
+        (401, "CANARY", " (401)"),
+        (grpc.StatusCode.UNAUTHENTICATED, "CANARY", " (UNAUTHENTICATED)"),
+        (
+            grpc.StatusCode.UNAVAILABLE,
+            "CANARY: SSL_ERROR_SSL: error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED: CANARY",
+            " (UNAVAILABLE, CERTIFICATE_VERIFY_FAILED)",
+        ),
+        (None, "CANARY", ""),
+    ],
 )
 def test_a_collector_that_refuses_is_told_with_its_status(
-    answer: object, told: str, caplog: pytest.LogCaptureFixture
+    answer: object, reason: str, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A missing key is another matter than a collector that is down; its own words stay out of the log."""
     name, text = (
         "opentelemetry.exporter.otlp.proto.http.trace_exporter",
         "Failed to export %s batch code: %s, reason: %s",
     )
-    Undelivered().handle(logging.LogRecord(name, logging.ERROR, "", 0, text, ("span", answer, "CANARY"), None))
+    Undelivered().handle(logging.LogRecord(name, logging.ERROR, "", 0, text, ("span", answer, reason), None))
     assert f"Traces could not be sent{told}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS" in caplog.text
     assert "CANARY" not in caplog.text
+
+
+def test_a_collector_that_cannot_be_reached_is_told_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
+    """The last word of who tried it is no more than that it was in vain; what failed stood in those before, as here."""
+    name, tried = "opentelemetry.exporter.otlp.proto.http", "Transient error %s encountered while exporting %s batch"
+    untrusted = ssl.SSLCertVerificationError()
+    untrusted.verify_message = "self-signed certificate"
+    wrapped = ConnectionError("CANARY")
+    wrapped.__context__ = untrusted
+    handler = Undelivered()
+    for signal_, error in (("trace", wrapped), ("metric", ConnectionError("CANARY"))):
+        logger = f"{name}.{signal_}_exporter"
+        handler.handle(logging.LogRecord(logger, logging.WARNING, "", 0, tried, (error, "CANARY"), None))
+        handler.handle(logging.LogRecord(logger, logging.ERROR, "", 0, "Failed to export %s batch", ("CANARY",), None))
+    told = [record.getMessage().partition(":")[0] for record in caplog.records]
+    assert told == [
+        "Traces could not be sent (self-signed certificate)",
+        "Metrics could not be sent (ConnectionError)",
+    ]
+    assert "CANARY" not in caplog.text
+
+
+def test_a_collector_that_is_no_grpc_s_puts_no_line_of_a_library_into_the_log(tmp_path: Path) -> None:
+    """gRPC's core wrote one in a form of its own for each try, which has no end."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    with Collector().by_http() as address:
+        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": address.replace("http:", "https:")}
+        with command(tmp_path, *options, OTEL_EXPORTER_OTLP_PROTOCOL="grpc", **settings) as running:
+            assert httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}).is_success
+            running.process.send_signal(signal.SIGTERM)  # what is left is tried to be sent
+            running.process.wait(30)
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\S+ [A-Z]+ \w", line) for line in running.log.splitlines()), running.log
+
+
+@pytest.mark.parametrize("text", [None, "no certificate"])
+def test_a_file_of_certificates_that_is_none_is_refused(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one is used; the server would look well, and nothing would ever be sent."""
+    file = tmp_path / "ca.pem"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", str(file))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    check_authority("traces")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "https://127.0.0.1:9")
+    with pytest.raises(ConfigurationError, match=r"OTEL_EXPORTER_OTLP_CERTIFICATE: got .*, wanted the PEM file"):
+        check_authority("traces")
 
 
 def test_a_loss_of_traces_is_told_beside_metrics_that_are_never_taken(caplog: pytest.LogCaptureFixture) -> None:

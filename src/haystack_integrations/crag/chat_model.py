@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -32,6 +33,7 @@ ANSWER_SECONDS: Final = 60.0
 """How long a reply is waited for, unless another time is asked for."""
 
 _PROXIES: Final = ("http", "https", "all")
+_PLAIN: Final = ("", "http", "https")
 _SOCKS: Final = ("socks5", "socks5h")
 _OURS: Final = frozenset({"messages", "model", "n", "stream"})
 
@@ -113,6 +115,7 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
+    _check_key(key or "")
     _check_proxies()
     _check_authorities()
     options = _options(OPTIONS_SETTING)
@@ -134,18 +137,35 @@ def _check_alone() -> None:
         raise ConfigurationError(msg)
 
 
+def _check_key(key: str) -> None:
+    """Refuse a key that the model's client cannot send: each call would fail, and not say why."""
+    if not (key.isascii() and key.isprintable()):
+        msg = (
+            "got an API key with a character that no header of HTTP takes (it is not shown), wanted ASCII; copy it "
+            f"anew into {KEY_SETTING}: what it was copied from may have added a character that one does not see"
+        )
+        raise ConfigurationError(msg)
+
+
 def _check_proxies() -> None:
     """Refuse a proxy of the environment that the model's client cannot be made with, whatever it is to ask."""
     proxies = getproxies()
-    kinds = {f"{name.upper()}_PROXY": proxies.get(name, "").lower().partition("://")[0] for name in _PROXIES}
-    usable = _SOCKS if find_spec("socksio") is not None else ()
-    named = sorted(name for name, kind in kinds.items() if kind.startswith("socks") and kind not in usable)
-    if named and "*" not in map(str.strip, proxies.get("no", "").split(",")):
-        msg = (
-            f"got a SOCKS proxy in {' and '.join(named)}, which the chat model's client takes only as socks5:// and "
-            "with the package socksio, also where NO_PROXY avoids the proxy; run `pip install socksio`, or unset it"
-        )
-        raise ConfigurationError(msg)
+    kinds = {f"{name.upper()}_PROXY": proxies.get(name, "").lower().rpartition("://")[0] for name in _PROXIES}
+    usable = (*_PLAIN, *(_SOCKS if find_spec("socksio") is not None else ()))
+    named = sorted(name for name, kind in kinds.items() if kind not in usable)
+    if not named or "*" in map(str.strip, proxies.get("no", "").split(",")):
+        return
+    is_socks = any(kinds[name].startswith("socks") for name in named)
+    kind, wanted, way_out = (
+        ("a SOCKS proxy", "socks5:// and with the package socksio", "run `pip install socksio`")
+        if is_socks
+        else ("another kind of proxy", "http:// or https://", "correct it")
+    )
+    msg = (
+        f"got {kind} in {' and '.join(named)}, which the chat model's client takes only as {wanted}, also where "
+        f"NO_PROXY avoids the proxy; {way_out}, or unset it"
+    )
+    raise ConfigurationError(msg)
 
 
 def _check_authorities() -> None:
@@ -169,7 +189,20 @@ def _options(name: str) -> dict[str, Any] | None:
             f'such as {{"reasoning_effort": "low"}}, but got {text!r}; correct or unset it'
         )
         raise ConfigurationError(msg)
+    if found and (unknown := sorted(found.keys() - _known_to_client())):
+        msg = (
+            f"the setting {name} has {unknown}, which OpenAI's client does not know, so each call would fail; what "
+            'only your server knows goes into extra_body, such as {"extra_body": {"top_k": 20}}'
+        )
+        raise ConfigurationError(msg)
     return found
+
+
+def _known_to_client() -> set[str]:
+    """Name what the client takes for a call: anything else ends it before it is sent."""
+    from openai.resources.chat.completions import Completions
+
+    return set(signature(Completions.create).parameters)
 
 
 def has_key() -> bool:

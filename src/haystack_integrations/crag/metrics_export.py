@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.otlp import endpoint, protocol, sends
+from haystack_integrations.crag.observing.variables import variables_named
 
 _INSTALL: Final = 'pip install "crag-haystack[serve]"'
 _EVERY_MILLISECONDS: Final = 15_000
@@ -47,8 +48,8 @@ def configure_metrics() -> MetricsExport:
     configured. Where that is the SDK's own, this adds the page to it and leaves to it what is sent.
 
     :returns: What gives the page.
-    :raises ConfigurationError: When a package is missing, the protocol is unknown, or a meter provider of another kind
-        is set already.
+    :raises ConfigurationError: When a package is missing, a variable of OpenTelemetry cannot be used, or a meter
+        provider of another kind is set already.
     """
     with _lock:
         if not _exports:
@@ -56,6 +57,7 @@ def configure_metrics() -> MetricsExport:
         return _exports[0]
 
 
+@variables_named()
 def _configured() -> MetricsExport:
     try:
         from opentelemetry import metrics

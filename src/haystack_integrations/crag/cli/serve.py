@@ -1,5 +1,6 @@
 """`crag serve`: the shipped pipelines over HTTP."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,19 +45,20 @@ def serve(
     uploads: Uploads = False,
 ) -> None:
     """Serve pipelines as REST, OpenAI-compatible chat and MCP tools. CRAG_SERVE_* variables set keys and limits."""
-    for module in ("hayhooks", "mcp", "pydantic_settings"):
-        if find_spec(module) is None:
-            msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
-            raise ConfigurationError(msg)
-    from haystack_integrations.crag.pipelines.opening import find_place
+    _check_installed()
+    from haystack_integrations.crag.observing.variables import variables_named
     from haystack_integrations.crag.settings import named
 
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     # What is named here says more than a store in the environment.
     store = store or ("elasticsearch" if url else "memory" if docs else None)
-    if index:
-        find_place(store, url, index)  # refuses one that no store has
-    from haystack_integrations.crag.serving.server import serve as run
+    _keep_log()
+    with variables_named():
+        from haystack_integrations.crag.pipelines.opening import find_place
+
+        if index:
+            find_place(store, url, index)  # refuses one that no store has
+        from haystack_integrations.crag.serving.server import serve as run
 
     given: dict[str, Any] = {
         "host": host,
@@ -71,3 +73,19 @@ def serve(
         "uploads": uploads or None,
     }
     run(**{name: value for name, value in given.items() if value is not None})
+
+
+def _check_installed() -> None:
+    for module in ("hayhooks", "mcp", "pydantic_settings"):
+        if find_spec(module) is None:
+            msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
+            raise ConfigurationError(msg)
+
+
+def _keep_log() -> None:
+    """Set what libraries read when they are imported, and would put into the log, or end at."""
+    if "LOG" in os.environ and not os.environ.get("HAYHOOKS_LOG_LEVEL"):
+        # Hayhooks would read it, and end at the path of some other program's log. This server's log has its own level.
+        os.environ["HAYHOOKS_LOG_LEVEL"] = "INFO"
+    # gRPC writes lines of its own without end where a collector's certificate is wrong; this log says it as well.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -1,6 +1,7 @@
 """Where traces and metrics go by OTLP, and how: OpenTelemetry's own variables, a signal's before those of all."""
 
 import os
+from ssl import create_default_context
 from typing import Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -18,8 +19,19 @@ def sends(signal: Signal) -> bool:
     :param signal: What is sent.
     :returns: The answer.
     """
-    exporters = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").lower()
-    return endpoint(signal)[1] != "" and (not exporters.strip() or "otlp" in map(str.strip, exporters.split(",")))
+    named = exporters(signal)
+    return endpoint(signal)[1] != "" and (not named or "otlp" in named)
+
+
+def exporters(signal: Signal) -> list[str]:
+    """
+    List the exporters that `OTEL_..._EXPORTER` names.
+
+    :param signal: What is sent.
+    :returns: Their names in small letters, such as `otlp` or `none`; empty where it is unset.
+    """
+    named = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").lower().split(",")
+    return [name for part in named if (name := part.strip())]
 
 
 def endpoint(signal: Signal) -> tuple[str, str]:
@@ -46,6 +58,26 @@ def protocol(signal: Signal) -> Protocol:
         msg = f"{name}: got {value!r}, wanted grpc or http/protobuf; correct or unset it"
         raise ConfigurationError(msg)
     return known
+
+
+def check_authority(signal: Signal) -> None:
+    """
+    Refuse a file of certificates that cannot be read: a secure connection would fail at it, each time.
+
+    :param signal: What is sent.
+    :raises ConfigurationError: When the file cannot be read, or holds no certificate.
+    """
+    name, file = _found(signal, "CERTIFICATE")
+    if not file or endpoint(signal)[1].lower().startswith("http:"):
+        return
+    try:
+        create_default_context(cafile=file)
+    except OSError as error:  # also what the reader of certificates raises
+        msg = (
+            f"{name}: got {file!r}, which is no readable file of certificates ({type(error).__name__}), wanted the PEM "
+            "file of the authority that signed the collector's; correct or unset it"
+        )
+        raise ConfigurationError(msg) from None
 
 
 def _found(signal: Signal, what: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from haystack_integrations.crag.errors import CragError
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.serving.answers import RunResult
 from haystack_integrations.crag.serving.deployment import Deployment, deploy
-from haystack_integrations.crag.serving.envelope import DOCS, Envelope
+from haystack_integrations.crag.serving.envelope import DOCS, Envelope, LastWord
 from haystack_integrations.crag.serving.failures import add_handlers, no_such_pipeline, what_failed
 from haystack_integrations.crag.serving.gate import METRICS, Gate
 from haystack_integrations.crag.serving.health import Readiness, health_router
@@ -187,17 +187,19 @@ def _metrics_router() -> APIRouter:
 
 
 def _add_layers(app: FastAPI, keys: Keys, settings: ServeSettings) -> None:
-    """Add from the inside to the outside: limits, keys, browsers' questions about origins, from others."""
+    """Add from the inside to the outside: limits, keys, the last word, what browsers ask about origins."""
     lane = Lane(Places(settings.concurrent), settings.body_bytes, settings.read_seconds)
     lanes = {UPLOADS: Lane(Places(1), settings.upload_bytes, _UPLOAD_SECONDS)} if settings.uploads else {}
     app.add_middleware(StreamEnd)
     app.add_middleware(Limits, lane=lane, lanes=lanes)
     app.add_middleware(Gate, keys=keys, metrics_open=settings.metrics_open, origins=settings.cors_origins)
+    app.add_middleware(LastWord)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST"],
             allow_headers=["*"],  # clients of OpenAI and of MCP send some of their own
+            allow_private_network=True,  # Chrome asks where a public page calls a server at home
             expose_headers=["Retry-After", "X-Request-Id", "X-Trace-Id"],
         )

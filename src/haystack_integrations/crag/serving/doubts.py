@@ -2,8 +2,10 @@
 
 from difflib import get_close_matches
 
+from haystack.tracing.tracer import is_tracing_enabled
+
 from haystack_integrations.crag.components.question_guard import QuestionGuard
-from haystack_integrations.crag.observing.otlp import sends
+from haystack_integrations.crag.observing.otlp import exporters, sends
 from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
 from haystack_integrations.crag.settings import named
 
@@ -31,6 +33,11 @@ def doubts(settings: ServeSettings) -> list[str]:
         found.append(
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
             f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
+        )
+    if exporters("traces") not in ([], ["none"]) and not is_tracing_enabled():
+        found.append(
+            "OTEL_TRACES_EXPORTER is set, and no traces are sent: set it to otlp, and OTEL_EXPORTER_OTLP_ENDPOINT to "
+            "http://HOST:PORT, or start the server by opentelemetry-instrument"
         )
     if not settings.has_keys:
         found.append(

@@ -1,4 +1,4 @@
-"""Around every answer: headers for browsers, the request's name, one line in the log, and nothing of an exception."""
+"""Around every answer: headers for browsers, the request's name, one line in the log, and a word where all failed."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ class Envelope:
         self.app, self._running = app, set() if running is None else running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, whatever happens inside."""
+        """Have a request answered."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -65,18 +65,45 @@ class Envelope:
         with log.contextualize(**{REQUEST: f"{word}={known}"}):  # on every line that is logged on the way
             try:
                 await self.app(scope, receive, enveloped)
-            except asyncio.CancelledError:  # the time for running requests to end is over
-                if not status:
-                    await problem(503)(scope, receive, enveloped)
-                raise
-            except Exception as error:  # the last boundary: a server would log its text
-                logger.error("A request failed: {kind}", kind=type(error).__name__)
-                if not status:
-                    await problem(500)(scope, receive, enveloped)
             finally:
                 if scope["path"] not in HEALTH:
                     _tell(scope, status, started, whole=whole)
                 self._running.discard(task)
+
+
+class LastWord:
+    """
+    Says that a request failed, and nothing of an exception. It stands below what lets web pages read answers.
+
+    :param app: What is inside.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an app."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that nobody answers."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except asyncio.CancelledError:  # the time for running requests to end is over
+            if not begun:
+                await problem(503)(scope, receive, send)
+            raise
+        except Exception as error:  # the last boundary: a server would log its text
+            logger.error("A request failed: {kind}", kind=type(error).__name__)
+            if not begun:
+                await problem(500)(scope, receive, send)
 
 
 def _named() -> tuple[str, str, str]:

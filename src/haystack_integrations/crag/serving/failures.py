@@ -41,6 +41,7 @@ _PACKAGES: Final = {
 _MOST_TOLD: Final = 100  # broken rules: a request of 64 KiB can break ten thousand, and was answered by half a megabyte
 _ROUTES: Final = ({"field": "path", "rule": "unknown", "accepted": ["/PIPELINE/run", CHAT, MODELS, MCP]},)
 """For a client that was given a path as other servers have them, such as `/v1/completions` or `/sse`."""
+_JSON: Final = ({"field": None, "rule": "json", "accepted": ["JSON in UTF-8, not compressed"]},)
 _FILTERS: Final = (
     {
         "field": "filters",
@@ -113,8 +114,8 @@ def add_handlers(
             error = no_room(error.__cause__)  # FastAPI blames the client when it cannot put a large body into a file
         if isinstance(error, ServeError):
             return problem(error.status_code, error.code, error.fields, error.headers)
-        if isinstance(error, RequestValidationError) and any(one["type"] == "json_invalid" for one in error.errors()):
-            return problem(400)
+        if _is_no_json(error):
+            return problem(400, detail=_JSON)
         if isinstance(error, RequestValidationError):
             found = broken_rules(error.errors(), accepted(request.scope))
             return problem(422, detail=_as_json(found, request.headers.get("content-type", "")))
@@ -124,6 +125,13 @@ def add_handlers(
 
     app.add_exception_handler(StarletteHTTPException, failed)
     app.add_exception_handler(RequestValidationError, failed)
+
+
+def _is_no_json(error: Exception) -> bool:
+    """Tell whether a body is no JSON in UTF-8: shells of Windows send another encoding, and some clients compress."""
+    if isinstance(error, RequestValidationError):
+        return any(one["type"] == "json_invalid" for one in error.errors())
+    return isinstance(error.__cause__, UnicodeDecodeError)
 
 
 def broken_rules(errors: Sequence[Any], accepted: Mapping[str | None, Sequence[str]]) -> list[dict[str, Any]]:

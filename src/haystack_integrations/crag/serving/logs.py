@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from hayhooks import log
 from hayhooks.server.logger import intercept_stdlib_logging
 
+from haystack_integrations.crag.errors import tls_failure
 from haystack_integrations.crag.observing.metrics import telemetry_lost
 from haystack_integrations.crag.texts.steering import as_signs
 
@@ -26,6 +27,7 @@ REQUEST: Final = "crag_request"
 
 SENDERS: Final = ("opentelemetry.exporter", "opentelemetry.sdk")
 _QUIET_SECONDS: Final = 600.0
+_BY_GRPC: Final = re.compile(r"OPENSSL_internal:(\w+)")  # in its details, why there is no secure connection
 _NO_NUMBER: Final = "Unable to parse value for %s"  # the SDK's words for a setting of its queue
 
 logger = logging.getLogger(__name__)
@@ -38,6 +40,7 @@ class Undelivered(logging.Handler):
         """Have said nothing yet."""
         super().__init__(logging.WARNING)
         self._next: dict[str, float] = {}
+        self._why: dict[str, str] = {}  # by signal, what failed at the last try: who gives up says no more than that
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count it, and say it unless that was done a short while ago: a collector that is gone fails all the time."""
@@ -48,23 +51,37 @@ class Undelivered(logging.Handler):
             logger.warning("%s is no whole number, so its default holds: correct it.", record.args[0])
             return
         signal, name = _lost(record)
+        if (failed := _failed(record)) is not None:
+            self._why[signal] = failed
         if record.levelno >= logging.ERROR:
-            refused = f" ({status})" if (status := _status(record)) else ""
+            status = _status(record)
+            refused = f" ({why})" if (why := status or self._why.pop(signal, "")) else ""
             said = f"{name} could not be sent{refused}: check OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and their kin."
+            news = f"{name} {status}"  # a reason is known of some tries, and of others not
         elif "drop" in str(record.msg).lower():  # other warnings are of what is tried again
             said = f"{name} are dropped, since a collector takes fewer: see OTEL_BSP_MAX_QUEUE_SIZE."
+            news = said
         else:
             return
         telemetry_lost(signal)
-        if time.monotonic() >= self._next.get(said, 0.0):
-            self._next[said] = time.monotonic() + _QUIET_SECONDS
+        if time.monotonic() >= self._next.get(news, 0.0):
+            self._next[news] = time.monotonic() + _QUIET_SECONDS
             logger.warning("%s", said)
 
 
 def _status(record: logging.LogRecord) -> str:
     """Tell the status of a collector that refused: a number of HTTP's, or a word of gRPC's; empty where none came."""
     told = record.args if isinstance(record.args, tuple) else ()
-    return next((str(getattr(one, "name", one)) for one in told if isinstance(one, int | Enum)), "")
+    status = next((str(getattr(one, "name", one)) for one in told if isinstance(one, int | Enum)), "")
+    untrusted = next((found[1] for one in told if (found := _BY_GRPC.search(str(one)))), "")
+    return ", ".join(filter(None, (status, untrusted)))
+
+
+def _failed(record: logging.LogRecord) -> str | None:
+    """Tell what a client met instead of a collector: why there is no secure connection, or the error's kind."""
+    told = record.args if isinstance(record.args, tuple) else ()
+    error = next((one for one in told if isinstance(one, Exception)), None)
+    return None if error is None else tls_failure(error) or type(error).__name__
 
 
 def _lost(record: logging.LogRecord) -> tuple[str, str]:

@@ -44,7 +44,7 @@ class Problem(BaseModel):
     trace_id: str | None = Field(description="The trace of the request, when tracing is on.")
     detail: list[dict[str, Any]] | None = Field(
         default=None,
-        description="With 415 and 422: each field that is wrong and the rule that it breaks, never its value. "
+        description="With 400, 415 and 422: each field that is wrong and the rule that it breaks, never its value. "
         "With 404: the pipelines or routes that there are.",
     )
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from functools import partial
@@ -24,7 +25,8 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.deadlines import call_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.observing.otlp import Signal, endpoint, protocol, sends
+from haystack_integrations.crag.observing.otlp import Signal, check_authority, endpoint, exporters, protocol, sends
+from haystack_integrations.crag.observing.variables import variables_named
 from haystack_integrations.crag.tracing import enable_tracing
 
 # By the older and the newer names: which ones are written is a setting of OpenTelemetry.
@@ -36,6 +38,10 @@ _WITHHELD: Final = "-"
 # Probes and scrapers come every few seconds, and ask nothing that anybody would look up.
 _NO_QUESTIONS: Final = ("/health/", "/metrics$")
 _EXCLUDED: Final = "OTEL_PYTHON_FASTAPI_EXCLUDED_URLS"
+_HEADERS: Final = [
+    f"OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_{which}"
+    for which in ("SERVER_REQUEST", "SERVER_RESPONSE", "SANITIZE_FIELDS")
+]
 _FLUSH_SECONDS: Final = 5.0
 _SERVICE: Final = "crag"
 
@@ -75,11 +81,12 @@ class _Deaf(TextMapPropagator):
         return set()
 
 
+@variables_named()
 def trace_runs() -> None:
     """
     Let Hayhooks set tracing up by the variables of OpenTelemetry, then keep content off the spans.
 
-    :raises ConfigurationError: For an address or a protocol that is none: nothing would ever be sent.
+    :raises ConfigurationError: For an address, protocol or variable that cannot be used: nothing would ever be sent.
     """
     _check_sending()
     _name_service()
@@ -87,12 +94,26 @@ def trace_runs() -> None:
         # OpenTelemetry's own where OTEL_PROPAGATORS is `none`: no request would be answered.
         propagate.set_global_textmap(_Deaf())
     hayhooks_settings.tracing_include_haystack_spans = False  # its buffer is read by routes that are not served here
+    by_agent = _has_agent()
     # Hayhooks heeds no OTEL_TRACES_EXPORTER; what an app has set up before stays.
-    if (is_tracing_enabled() or sends("traces")) and configure_tracing():
+    if by_agent or is_tracing_enabled() or sends("traces"):
+        if not by_agent and not configure_tracing():
+            msg = (
+                "got variables of OpenTelemetry with which no trace can be sent (the line above says why), wanted such "
+                "as can; correct them, or set OTEL_TRACES_EXPORTER=none"
+            )
+            raise ConfigurationError(msg)
         enable_tracing()
         provider: Any = trace.get_tracer_provider()
         if hasattr(provider, "sampler") and not isinstance(provider.sampler, _Heeding):
             provider.sampler = _Heeding(provider.sampler)  # of the tracers that clients get from now on
+
+
+def _has_agent() -> bool:
+    """Tell whether `opentelemetry-instrument`, or an agent like it, records traces, wherever it sends them."""
+    named = exporters("traces")
+    has_provider = not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    return has_provider and named not in ([], ["none"])  # an agent sets it where nobody did
 
 
 def untraced() -> AbstractContextManager[Any]:
@@ -100,16 +121,21 @@ def untraced() -> AbstractContextManager[Any]:
     return trace.use_span(_UNSEEN)
 
 
+@variables_named()
 def trace_requests(app: FastAPI) -> None:
     """
     Begin a span for each request, and count none: the labels would be what a client without a key wrote.
 
     :param app: The app, with all its routes.
+    :raises ConfigurationError: For a variable that holds no regular expressions, and should.
     """
     if getattr(app, "_is_instrumented_by_opentelemetry", False):
         # `opentelemetry-instrument` was first, and would tell addresses, probes and each part that is sent.
         FastAPIInstrumentor.uninstrument_app(app)
         app.middleware_stack = None  # that has built it, so nothing of what follows would be in it
+    for name in _HEADERS:
+        for pattern in os.environ.get(name, "").split(","):
+            re.compile(pattern.strip())  # the first request would fail at it, and so would all others
     # Hayhooks' own call of the same, but with a hook.
     excluded = ",".join(filter(None, (*_NO_QUESTIONS, os.environ.get(_EXCLUDED))))
     FastAPIInstrumentor.instrument_app(
@@ -135,6 +161,7 @@ async def _flush(provider: Any) -> None:
 
 def _check_sending() -> None:
     for signal in filter(sends, _SIGNALS):
+        check_authority(signal)
         name, value = endpoint(signal)
         if protocol(signal) != "grpc" and not is_address(value):  # there HOST:PORT is one as well
             msg = (
