@@ -31,7 +31,7 @@ _KINDS: Final = "md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl"
 class Commands(TyperGroup):
     """Turns every error into one message and an exit code; a traceback only with `--debug`."""
 
-    def format_help(self, ctx: typer.Context, formatter: Any) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         """
         Show the help, and the exit codes one below the other: typer before 0.28 makes one paragraph of an epilog.
 

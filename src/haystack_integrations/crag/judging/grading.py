@@ -86,6 +86,8 @@ def grade(
         "covered": covered,
         "absent": opinion.conclusion.absent,
         "calibrated": calibration.is_calibrated,
+        # A calibration does not go by it.
+        **({} if calibration.is_calibrated else {"specific": round(opinion.conclusion.specific, 2)}),
         **how,
     }
     each = [_signals(opinion, n) for n in range(len(documents))]

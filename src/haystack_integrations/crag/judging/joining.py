@@ -109,4 +109,5 @@ def _for_all(said: Sequence[Conclusion]) -> Conclusion:
         {"correct": correct, "ambiguous": 1 - correct - incorrect, "incorrect": incorrect},
         min(each.covered for each in said),
         sum(each.absent for each in said),
+        min(each.specific for each in said),
     )

@@ -40,12 +40,14 @@ class Conclusion(NamedTuple):
     :param covered: How likely an answering document is there, for telling lists whose evidence the store lacks: by
         the model that has met such lists, else the probability of `correct`. An order, not a share of your questions.
     :param absent: How many things that the question names exactly are in no document: it is not `correct` then.
+    :param specific: How little it is by chance that a document has all words of the question; see `Asked`.
     """
 
     verdict: str
     probabilities: dict[str, float]
     covered: float
     absent: int = 0
+    specific: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,9 @@ def concluded(
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
     probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}
     verdict = "ambiguous" if conclusion.verdict == "correct" else conclusion.verdict
-    said = Conclusion(verdict, probabilities, conclusion.covered * _SELDOM, missing)
+    said = conclusion._replace(
+        verdict=verdict, probabilities=probabilities, covered=conclusion.covered * _SELDOM, absent=missing
+    )
     likely = replace(likely, answers=np.minimum(likely.answers, _SELDOM))
     return with_hops(likely, asked, readings), said
 
@@ -171,7 +175,7 @@ def _conclude(measured: Measured, likely: Likely, calibration: Calibration) -> C
     verdict, probabilities = decide(calibration.verdict.probabilities(signals)[0], calibration)
     covered = calibration.covered
     chance = probabilities["correct"] if covered is None else float(covered.probabilities(signals)[0])
-    return Conclusion(verdict, probabilities, chance)
+    return Conclusion(verdict, probabilities, chance, specific=measured.together["specific"])
 
 
 def decide(row: Values, calibration: Calibration) -> tuple[str, dict[str, float]]:
