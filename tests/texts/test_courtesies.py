@@ -254,3 +254,77 @@ def test_small_talk_asks_nothing(message: str, is_talk: bool) -> None:
     begun = time.monotonic()
     assert asks_nothing(message) is is_talk
     assert time.monotonic() - begun < 0.5
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Answer as JSON with the keys answer and source.",
+        "Put the answer in a table.",
+        "Output only the name.",
+        "Respond with the name and nothing else.",
+        "Reply with yes or no.",
+        "If unsure, reply UNKNOWN.",
+        "Do not use outside knowledge.",
+        "No explanations.",
+        "Explain your reasoning.",
+        "Think carefully before answering.",
+        "You are an expert in film history.",
+        "Act as a librarian.",
+        "Include a confidence score.",
+        "Check all the documents.",
+        "Search the web if needed.",
+        "Translate to French.",
+        "It's for school.",
+        "Sorry if this is a stupid question.",
+        "I can't find this in the docs.",
+    ],
+)
+def test_how_to_answer_who_answers_and_why_one_asks_are_no_question(told: str) -> None:
+    """Behind the question, and in front of it."""
+    assert bare_question(f"Who wrote Emma? {told}") == "Who wrote Emma?"
+    assert bare_question(f"{told} Who wrote Emma?") == "Who wrote Emma?"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What I want to know is",
+        "I forgot",
+        "I'm not sure",
+        "Nobody could tell me",
+        "Someone asked me",
+        "Do you remember",
+        "Would you mind telling me",
+        "Also tell me",
+        "No, I meant",
+        "Actually,",
+        "One last thing:",
+        "Follow-up:",
+        "And",
+    ],
+)
+def test_what_leads_to_a_question_is_none(said: str) -> None:
+    """As people go on in a conversation."""
+    assert bare_question(f"{said} who wrote Emma?") == "who wrote Emma?"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "In JSON, how do I write a comment?",
+        "In a table, how do I merge cells?",
+        "Nice, France: how many people live there?",
+        "Who wrote Emma? Include the year.",
+        "What does it mean when the light is red?",
+        "Who knows what the code means?",
+        "I bought it in 2019. Can I return it?",
+        "How do I log in? I use the web version.",
+        "Input: validation of forms",
+        "You were asked to pay. What happens next?",
+        "What do people ask when they buy a house?",
+    ],
+)
+def test_what_looks_like_it_and_is_asked_about_stays(asked: str) -> None:
+    """A word too many costs a search, a word too few the answer."""
+    assert bare_question(asked) == asked

@@ -163,7 +163,7 @@ def _courtesies() -> _Courtesies:
         signed=re.compile(
             rf"(?<=[.!?])\s+(?i:{known['letter']['closing']})\s*[,.!\u2013\u2014-]*(?:\s+[A-Z][\w.'-]*){{0,4}}\s*\Z"
         ),
-        alone=re.compile(rf"\s*(?:{known['alone']})", re.IGNORECASE),
+        alone=re.compile(rf"\W*(?:{written(known['alone'])})[\s.!?\u2026)]*", re.IGNORECASE),
         talk=re.compile(rf"[\W_]*+(?:(?:{written(known['talk'])})(?!\w)[\W_]*+)+", re.IGNORECASE),
         form=frozenset(form),
         occasion=frozenset((*form, *" ".join(known["occasion"].values()).split())),
