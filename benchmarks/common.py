@@ -7,7 +7,9 @@ import shlex
 import statistics
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,9 +19,10 @@ from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.crag.store_profiles import elasticsearch_client
+from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 
 PACKAGES = ("crag-haystack", "haystack-ai", "elasticsearch-haystack", "numpy", "scikit-learn")
+BATCH = 1_000
 _KEY = re.compile(r'<doc-[a-z]+ id="([b-z]{3,4})"')
 
 
@@ -95,3 +98,18 @@ def write_figures(file: Path | None, figures: Mapping[str, Any], named: Mapping[
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(held, indent=1) + "\n", "utf-8")
+
+
+@contextmanager
+def filled(url: str, documents: Sequence[Document], **settings: Any) -> Iterator[Any]:
+    """Index documents on Elasticsearch, in an index that goes again at the end; gives the store."""
+    store = open_store("elasticsearch", url, f"crag-benchmark-{uuid.uuid4().hex}")
+    prepare(store, **settings)
+    try:
+        for start in range(0, len(documents), BATCH):
+            store.write_documents([*documents[start : start + BATCH]])
+        yield store
+    finally:
+        with elasticsearch_client(store) as client:
+            client.indices.delete(index=store._index)
+        store.close()

@@ -11,17 +11,16 @@ that answers is among the first five, in an index as `crag index` makes it and i
 
 import argparse
 import random
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from common import filled
 from several_questions import grading_of
 
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
-from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 from haystack_integrations.crag.texts.spelling import one_spelling
 
 FIRST, AROUND = 5, 4_000
@@ -56,22 +55,15 @@ def judged(data: Dataset, cases: Sequence[Case]) -> None:
 
 def searched(data: Dataset, cases: Sequence[Case], url: str, **settings: Any) -> None:
     """Print how often what answers is found."""
-    store = open_store("elasticsearch", url, f"crag-marks-{uuid.uuid4().hex}")
-    prepare(store, **settings)
     wanted = {*random.Random(2).sample(sorted(data.passages), AROUND)}
     wanted.update(name for case in cases for name in (*case.fixed.retrieved, *case.gold))
-    try:
-        store.write_documents([data.passages[name].document() for name in sorted(wanted)])
+    with filled(url, [data.passages[name].document() for name in sorted(wanted)], **settings) as store:
         retriever = ReportingBM25Retriever(document_store=store, fuzziness="0", top_k=FIRST)
         for name, way in WAYS.items():
             lists = [retriever.run(query=way(case.question))["documents"] for case in cases]
             pairs = zip(lists, cases, strict=True)
             hits = sum(any(one.id in case.gold for one in documents) for documents, case in pairs)
             print(f"  {name:10} found {hits} of {len(cases)}", flush=True)
-    finally:
-        with elasticsearch_client(store) as client:
-            client.indices.delete(index=store._index)
-        store.close()
 
 
 def main() -> None:

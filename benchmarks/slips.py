@@ -11,43 +11,30 @@ in the place of words that it does not have. The slips are those of `as_typed.py
 import argparse
 import random
 import time
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 from as_typed import TYPED
+from common import filled
+from haystack import Document
 
 from haystack_integrations.crag.components import StopWordRemover
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.elasticsearch import spelling
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
-from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 
 SETS, WAYS = ("popqa", "clapnq", "covidqa", "scifact"), ("plain", *(way for way in TYPED if "letter" in way))
-FIRST, PASSAGES, BATCH = 5, 6_000, 1_000
+FIRST, PASSAGES = 5, 6_000
 
 
-@contextmanager
-def filled(data: Dataset, cases: Sequence[Case], url: str) -> Iterator[ReportingBM25Retriever]:
-    """Index passages; gives a retriever for them."""
-    store = open_store("elasticsearch", url, f"crag-slips-{uuid.uuid4().hex}")
-    prepare(store)
+def passages(data: Dataset, cases: Sequence[Case]) -> list[Document]:
+    """Choose passages of the corpus, and those of the lists."""
     wanted = {*sorted(data.passages)[:PASSAGES], *(name for case in cases for name in case.fixed.retrieved)}
-    documents = [data.passages[name].document() for name in sorted(wanted)]
-    try:
-        for start in range(0, len(documents), BATCH):
-            store.write_documents(documents[start : start + BATCH])
-        retriever = ReportingBM25Retriever(document_store=store, fuzziness="0", top_k=FIRST)
-        retriever.warm_up()
-        yield retriever
-    finally:
-        with elasticsearch_client(store) as client:
-            client.indices.delete(index=store._index)
-        store.close()
+    return [data.passages[name].document() for name in sorted(wanted)]
 
 
 def searched(retriever: ReportingBM25Retriever, cases: Sequence[Case], way: str) -> str:
@@ -77,7 +64,9 @@ def main() -> None:
         cases = [case for case in able if data.truth(case, case.fixed, FIRST) == "correct"]
         random.Random(5).shuffle(cases)
         cases = cases[: asked.limit]
-        with filled(data, cases, asked.url) as retriever:
+        with filled(asked.url, passages(data, cases)) as store:
+            retriever = ReportingBM25Retriever(document_store=store, fuzziness="0", top_k=FIRST)
+            retriever.warm_up()
             searched(retriever, cases, "plain")  # the server's first searches are slow
             for way in WAYS:
                 told = []
