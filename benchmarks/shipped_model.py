@@ -52,6 +52,7 @@ OPEN = {
 TESTED = {"popqa": 0.528, "clapnq": 0.481, "scifact": 0.365, "covidqa": 0.353, "hotpotqa": 0.313}
 # No standings and ranks: how far the best of five stands out says another thing of the best of two or of fifty. And no
 # titles: with them untitled documents lose more (.385 for .447 on unseen sets without titles) than titled ones win.
+# But that the question names the title of a document or two is worth something for the list, beside how many have none.
 SIGNALS = (
     "bm25_damped",
     "bm25_gap",
@@ -59,11 +60,12 @@ SIGNALS = (
     "covered_damped",
     "window_20_gap",
     "sentence_mixed",
+    "sentences_two",
     "like_most",
     "like_document",
 )
-# Of the question, so the same for all documents: what they are worth is read without it, the verdict with it.
-OF_LIST = "specific"
+# Of the list, so the same for all documents: what they are worth is read without them, the verdict with them.
+OF_LIST = ("specific", "titles_named", "untitled")
 # Flat: between a third and three times as much of either, the mean unseen differs by .01.
 RIDGE, SOFTNESS = 0.3, 0.25
 # Of selqa's 1,114 lists 28 are not `correct`: enough beside the others for weights, but its macro-F1 is luck.
@@ -120,7 +122,10 @@ def _small(data: Dataset, lists: Sequence[LabelledList]) -> Iterator[Frequencies
 
 def _rows(lists: Sequence[Prepared]) -> np.ndarray:
     rows = [
-        [[*(own[name] for name in SIGNALS), each.measured.together[OF_LIST]] for own in each.measured.documents]
+        [
+            [*(own[name] for name in SIGNALS), *(each.measured.together[name] for name in OF_LIST)]
+            for own in each.measured.documents
+        ]
         for each in lists
     ]
     return np.array([(own + [own[-1]] * FIRST)[:FIRST] for own in rows])
@@ -149,7 +154,7 @@ def fitted(sets: Sequence[Lists], worst: int) -> Head:
 
     Both kinds of list count the same, and all sets. Without a threshold: its bias is 0.
     """
-    names = (*SIGNALS, OF_LIST)
+    names = (*SIGNALS, *OF_LIST)
     rows = [part.reshape(-1, len(names)) for each in sets for part in each.tables]
     means = np.mean([part.mean(axis=0) for part in rows], axis=0)
     scales = np.sqrt(np.mean([((part - means) ** 2).mean(axis=0) for part in rows], axis=0))
@@ -220,14 +225,17 @@ def shipped(answers: Head, topic: Head, notes: dict[str, Any]) -> Calibration:
     """
     Correct when the best document rather answers than not, incorrect when none is rather on topic.
 
-    Documents are judged as if the question were as specific as most are; the verdict makes up for what it is.
+    Documents are judged as if their list were like most; the verdict makes up for what it is.
     """
-    (high, mean), (low, _) = ((head.weights[0, -1] / head.scales[-1], head.means[-1]) for head in (answers, topic))
-    weights = np.array([[1.0, 0.0, high], [0.0, 0.0, 0.0], [0.0, -1.0, -low]])
-    names = ("answers_1", "topic_1", OF_LIST)
-    verdict = Head(names, np.array([0.0, 0.0, mean]), np.ones(3), weights, np.zeros(3))
+    own = len(SIGNALS)
+    high, low = (head.weights[0, own:] / head.scales[own:] for head in (answers, topic))
+    weights = np.array([[1.0, 0.0, *high], np.zeros(2 + len(OF_LIST)), [0.0, -1.0, *-low]])
+    names = ("answers_1", "topic_1", *OF_LIST)
+    means = np.array([0.0, 0.0, *answers.means[own:]])
+    verdict = Head(names, means, np.ones(len(names)), weights, np.zeros(3))
     answers, topic = (
-        Head(SIGNALS, head.means[:-1], head.scales[:-1], head.weights[:, :-1], head.biases) for head in (answers, topic)
+        Head(SIGNALS, head.means[:own], head.scales[:own], head.weights[:, :own], head.biases)
+        for head in (answers, topic)
     )
     return Calibration(topic, answers, None, None, verdict, JUDGED, (1.0, 1.0, 1.0), None, None, False, notes=notes)
 

@@ -27,10 +27,10 @@ class HeuristicGrader(Copied):
 
     A document's score is its expected grade by a small linear model (0 off topic, 0.5 on topic, 1 answers); the
     retrieval as a whole gets a verdict with probabilities, which `CragRouter(aggregate="set")` follows. Without
-    `calibration` the model is the one in this package: eight signals of documents and
-    how specific the question is in its corpus, fitted on other people's questions, and **not calibrated on your data**,
-    as its report says. With a file that `crag calibrate` wrote from 80 questions of your own
-    or more it reads some hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
+    `calibration` the model is the one in this package: nine signals of documents and three of the list (how specific
+    the question is, and titles that it names), fitted on other people's questions, and **not calibrated on your data**,
+    as its report says. With a file that `crag calibrate` wrote from 80 questions of your own or more it reads some
+    hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
     Never is a verdict `correct` where a year, version, option, name of code or id with four digits in a row, as the
     question has it, is in no document. Shorter ids (X-200, PROJ-123) are read as any other word.
     `weights` takes weightings instead: `coherence` and `rerank` as published, or `evidence`.

@@ -30,12 +30,28 @@ _SEEN: Final = 2
 _CLEARLY: Final = 3
 
 _BITS: Final = 8  # beyond twice as many, more of them say no more
+_USUAL: Final = 0.9  # as specific as most questions are
 _UNSEEN: Final = 30  # so many documents more, without the question's words: five do not tell how common a word is
 
 _MOST_KEPT: Final = 64
 """Questions that are kept: those that are being answered."""
 
 Frequencies = Callable[[Sequence[str]], tuple[int, Mapping[str, int]]]
+
+
+class Supposed:
+    """
+    Frequencies in a corpus that nobody counted: how words weigh against each other, not how rare they are.
+
+    :param frequencies: Gives them.
+    """
+
+    def __init__(self, frequencies: Frequencies) -> None:
+        self._frequencies = frequencies
+
+    def __call__(self, wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        """Give a number of documents, and in how many of them each term is."""
+        return self._frequencies(wanted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,11 +112,14 @@ def ask(query: str, frequencies: Frequencies, encoder: Encoder) -> Asked:
     sequence = asked_terms(text)
     distinct = tuple(dict.fromkeys(sequence))
     documents, known = frequencies(distinct)
-    return _asked(text, sequence, documents, tuple(known.get(term, 0) for term in distinct), encoder)
+    counts = tuple(known.get(term, 0) for term in distinct)
+    return _asked(text, sequence, documents, counts, encoder, is_counted=not isinstance(frequencies, Supposed))
 
 
 @lru_cache(_MOST_KEPT)
-def _asked(text: str, sequence: tuple[str, ...], documents: int, known: tuple[int, ...], encoder: Encoder) -> Asked:
+def _asked(
+    text: str, sequence: tuple[str, ...], documents: int, known: tuple[int, ...], encoder: Encoder, *, is_counted: bool
+) -> Asked:
     """Read a question once; the same one is asked again with other documents."""
     distinct = tuple(dict.fromkeys(sequence))
     highest = log(1 + (documents + 0.5) / 0.5)
@@ -115,7 +134,7 @@ def _asked(text: str, sequence: tuple[str, ...], documents: int, known: tuple[in
         sequence=sequence,
         weights=weights,
         total=sum(weights.values()) or 1.0,
-        specific=tanh((bits - needed) / _BITS),
+        specific=tanh((bits - needed) / _BITS) if is_counted else _USUAL,
         pairs=tuple((one, two) for one, two in pairwise(sequence) if one != two),
         kind=kind_of(text),
         capitals=_capitals(text),

@@ -221,6 +221,8 @@ def _together(
         "bm25_range": bm25[0] - bm25[-1],
         "question_length": len(asked.terms) / 15,
         "specific": asked.specific,
+        "titles_named": min(2.0, count("title_named")) / 2,
+        "untitled": count("title_none") / size,
         "names": float(len(names)),
         **{f"{name}_most": most(name) for name in _MOST},
         **{f"{name}_count": count(name) for name in _COUNTED},

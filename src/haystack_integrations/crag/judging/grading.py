@@ -9,7 +9,7 @@ from haystack import Document
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.judging.asking import Frequencies
+from haystack_integrations.crag.judging.asking import Frequencies, Supposed
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
@@ -138,7 +138,7 @@ def _judged(
     return opinion, {"statistics": "retrieved" if known is None else known.origin, **how}
 
 
-def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
+def retrieved_frequencies(readings: Sequence[Reading]) -> Supposed:
     """
     Count document frequencies over what was retrieved: the last resort, since all of it was retrieved for the question.
 
@@ -155,7 +155,7 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Frequencies:
         shares = {term: sum(term in found[place] for place in distinct) / len(distinct) for term in wanted}
         return _SUPPOSED, {term: round(_SUPPOSED ** (_DAMPED * share)) for term, share in shares.items()}
 
-    return frequencies
+    return Supposed(frequencies)
 
 
 def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading]) -> Frequencies:
