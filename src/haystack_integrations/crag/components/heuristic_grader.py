@@ -27,7 +27,7 @@ class HeuristicGrader(Copied):
 
     A document's score is its expected grade by a small linear model (0 off topic, 0.5 on topic, 1 answers); the
     retrieval as a whole gets a verdict with probabilities, which `CragRouter(aggregate="set")` follows. Without
-    `calibration` the model is the one in this package: nine signals of documents and three of the list (how specific
+    `calibration` the model is the one in this package: eight signals of documents, three of the list (how specific
     the question is, and titles that it names), fitted on other people's questions, and **not calibrated on your data**,
     as its report says. With a file that `crag calibrate` wrote from 80 questions of your own or more it reads some
     hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
