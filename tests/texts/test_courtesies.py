@@ -301,7 +301,6 @@ def test_how_to_answer_who_answers_and_why_one_asks_are_no_question(told: str) -
         "Actually,",
         "One last thing:",
         "Follow-up:",
-        "And",
     ],
 )
 def test_what_leads_to_a_question_is_none(said: str) -> None:
