@@ -16,7 +16,7 @@ Messages carry names, numbers and settings; never a document's, a question's or 
 """
 
 from collections.abc import Iterator
-from ssl import SSLCertVerificationError, SSLError
+from ssl import SSLCertVerificationError, SSLError, create_default_context
 from typing import Final
 
 
@@ -117,6 +117,20 @@ def tls_failure(error: BaseException) -> str | None:
     if found is None:
         return None
     return str(found.verify_message if isinstance(found, SSLCertVerificationError) else found.reason)
+
+
+def unreadable_certificates(file: str) -> str | None:
+    """
+    Tell why a file cannot be what a secure connection trusts.
+
+    :param file: A file of certificates.
+    :returns: The error's kind, such as `FileNotFoundError` or `SSLError`; None where the file can be read and has one.
+    """
+    try:
+        create_default_context(cafile=file)
+    except OSError as error:  # also what the reader of certificates raises
+        return type(error).__name__
+    return None
 
 
 def told(error: BaseException) -> Iterator[BaseException]:

@@ -1,10 +1,9 @@
 """TLS on the way to Elasticsearch: whose certificates count, and what it may mean that there is no answer."""
 
 from collections.abc import Iterable
-from ssl import create_default_context
 from typing import Any, Final
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, unreadable_certificates
 from haystack_integrations.crag.settings import configured
 
 CA_SETTING: Final = "ELASTICSEARCH_CA_CERTS"
@@ -21,14 +20,12 @@ def tls_options(nodes: Iterable[str]) -> dict[str, Any]:
     file = configured(CA_SETTING)
     if file is None or not all(node.lower().startswith("https:") for node in nodes):
         return {}
-    try:
-        create_default_context(cafile=file)
-    except OSError as error:  # also what the reader of certificates raises
+    if why := unreadable_certificates(file):
         msg = (
-            f"{CA_SETTING} names {file!r}, which is no readable file of certificates ({type(error).__name__}); "
+            f"{CA_SETTING} names {file!r}, which is no readable file of certificates ({why}); "
             "name the PEM file of the authority that signed the server's certificate, or unset it"
         )
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(msg)
     return {"ca_certs": file}
 
 

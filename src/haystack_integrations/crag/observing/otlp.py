@@ -1,10 +1,9 @@
 """Where traces and metrics go by OTLP, and how: OpenTelemetry's own variables, a signal's before those of all."""
 
 import os
-from ssl import create_default_context
 from typing import Final, Literal
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, unreadable_certificates
 
 Signal = Literal["traces", "metrics"]
 Protocol = Literal["grpc", "http/protobuf"]
@@ -70,14 +69,12 @@ def check_authority(signal: Signal) -> None:
     name, file = _found(signal, "CERTIFICATE")
     if not file or endpoint(signal)[1].lower().startswith("http:"):
         return
-    try:
-        create_default_context(cafile=file)
-    except OSError as error:  # also what the reader of certificates raises
+    if why := unreadable_certificates(file):
         msg = (
-            f"{name}: got {file!r}, which is no readable file of certificates ({type(error).__name__}), wanted the PEM "
+            f"{name}: got {file!r}, which is no readable file of certificates ({why}), wanted the PEM "
             "file of the authority that signed the collector's; correct or unset it"
         )
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(msg)
 
 
 def _found(signal: Signal, what: str) -> tuple[str, str]:
