@@ -38,6 +38,7 @@ from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import grade
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.telling import first_search
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
 FIRST = 5
@@ -76,6 +77,16 @@ CHATTER = (
     "Our auditor wants evidence before the end of the quarter.",
 )
 
+LOG = """2024-03-11 09:14:02,113 INFO  worker-3 started job 8812
+2024-03-11 09:14:07,540 WARN  worker-3 retrying in 5 s
+2024-03-11 09:14:12,901 ERROR worker-3 job 8812 failed: connection reset by peer"""
+THREAD = """On Tue, 12 Mar 2024 at 10:15, Anna Berger <anna.berger@example.com> wrote:
+> Hello Tom,
+> I have looked through the binder but found nothing about it.
+> Could you ask the others? I need it for the meeting on Friday."""
+SIGNED = "--\nTom Keller\nSenior Project Manager | Example Industries\nPhone: +49 30 1234567"
+ADDRESS = "https://intranet.example.com/wiki/display/HR/Overview?pageId=4711"
+
 TYPED: dict[str, Way] = {
     "plain": lambda question, _: question,
     "could you please": lambda question, _: "Hi, could you please tell me " + small(question),
@@ -85,6 +96,9 @@ TYPED: dict[str, Way] = {
     "our documents": lambda question, _: "According to our documents, " + small(question),
     "for a report": lambda question, _: "I am writing a report for work and I have a question. " + question,
     "chatter": lambda question, chance: f"{chance.choice(CHATTER)} {question.rstrip('?')}?",
+    "log above": lambda question, _: f"{LOG}\n{question}",
+    "mail": lambda question, _: f"Hi Anna,\n{question}\nBest,\nTom\n{SIGNED}\n\n{THREAD}",
+    "address": lambda question, _: f"{question} {ADDRESS}",
     **{f"a letter {kind}": partial(_slip, kind) for kind in ("swapped", "omitted", "doubled", "another")},
 }
 HELD: dict[str, Callable[[str], str]] = {
@@ -159,7 +173,7 @@ def searched(data: Dataset, cases: Sequence[Case]) -> None:
 
     for label, way in TYPED.items():
         told = []
-        for read in (str, bare_question):
+        for read in (str, lambda typed: first_search(bare_question(typed))):
             chance, hits = random.Random(3), [0, 0, 0]
             for case in cases:
                 for n, first in enumerate(found(read(way(case.question, chance)).lower())):

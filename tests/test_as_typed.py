@@ -23,6 +23,7 @@ from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.telling import asking_part
 
 BARE = "who wrote Emma?"
@@ -131,6 +132,15 @@ def test_a_second_search_is_for_what_is_asked_alone() -> None:
     assert QueryExpander().run(state=plain)["query"] != "How do I order a new desk?"
 
 
+def test_the_first_search_is_not_for_what_is_pasted_and_the_second_one_is() -> None:
+    """A log has many words, and few of them are of the subject; what finds nothing for the rest may find it by them."""
+    asked = "Who repairs the engine of zeppelins?"
+    question = f"{asked}\n2024-03-11 09:14:12 ERROR worker-3 lost the novel of 1815"
+    rag = load("corrective_retrieval", store=filled_store(), router={"aggregate": "set", "preset": "conservative"})
+    record = rag.run(query=question)["crag"]
+    assert record["queries"][:2] == [asked, question]
+
+
 def test_a_second_search_is_for_the_words_as_the_documents_write_them() -> None:
     """What the first one found by the other words of the question has told the right spelling; the web is not told."""
     store = memory_store()
@@ -166,6 +176,7 @@ def test_an_abstention_does_not_miss_courtesies() -> None:
             "Wie bestelle ich einen Schreibtisch mit Licht?",
         ),
         ("My lamp is broken\nhow do I order a new lamp", "how do I order a new lamp"),
+        (bare_question("Hello,\nmy lamp is broken\nhow do I order a new lamp"), "how do I order a new lamp"),
         ("How do I order a desk?", None),
         ("How do I order a desk? And who pays for the desk?", None),
         ("I have a dishwasher. How long is its warranty period?", None),

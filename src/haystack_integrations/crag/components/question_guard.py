@@ -14,6 +14,7 @@ from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.vocabulary import WebStatus
 
 
@@ -78,7 +79,8 @@ class QuestionGuard:
         :param web: False keeps this run from asking the web, whatever the router decides.
         :param top_k: What the retrievers are asked for in this run; only checked here, since not all of them do.
         :returns: A dictionary with the following keys:
-            - `query`: What to search for: the question without courtesies, in plain letters; see `texts.courtesies`.
+            - `query`: What to search for: the question without courtesies (`texts.courtesies`) and, if the rest can be
+              understood alone, without what is pasted beside it (`texts.telling`), in plain letters.
             - `state`: The state of the run, its clock started.
         :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
         :raises ConfigurationError: For an unknown mode or limit, a `top_k` below 1, or a `web` that is neither.
@@ -113,7 +115,7 @@ class QuestionGuard:
         limits = Budget.of({**(self.budget or {}), **(budget or {})})
         asked = None if mode is None else check_mode(mode)
         status: WebStatus = "skipped" if web is False else "off"
-        search = bare_question(query)
+        search = first_search(bare_question(query))
         state = CragState.start(query, search, budget=limits, mode=asked, web=status, **_first(self.strategy))
         return {"query": search, "state": state}
 

@@ -18,6 +18,7 @@ from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.function_words import ASKING, function_words
 from haystack_integrations.crag.texts.sanitise import sanitize_text
+from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
 from haystack_integrations.crag.vocabulary import ABSTENTION, FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS, WEB
@@ -141,7 +142,7 @@ def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
     """List the question's content words that no document has."""
-    query = bare_question(query)
+    query = first_search(bare_question(query))
     question = ask(query)
     texts = (f"{document.meta.get('title') or ''}\n{document.content or ''}" for document in documents)
     there = {term for text in texts for term in question.read(text)}

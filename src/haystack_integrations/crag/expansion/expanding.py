@@ -17,7 +17,7 @@ from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.keywords import keywords
 from haystack_integrations.crag.texts.spelling import reread
-from haystack_integrations.crag.texts.telling import asking_part
+from haystack_integrations.crag.texts.telling import asking_part, first_search
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
 
@@ -189,7 +189,9 @@ class Expansion:
         question = reread(self._question, _read_as(state))
         parts = [] if options.mode == "decompose" else unanswered(question, state.trail)
         yield from parts
-        yield from [part for part in (asking_part(question), question) if part not in (None, self._question)]
+        told = [part for part in (asking_part(question), question) if part not in (None, self._question)]
+        # Nobody has searched for all of it where the first search was for what stands beside something pasted.
+        yield from told if first_search(self._question) == self._question else [self._question, *told]
         asked, tried = next(iter(parts), question), [entry["query"] for entry in state.queries]
         found = wordings(asked, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":

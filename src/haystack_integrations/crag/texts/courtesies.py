@@ -15,6 +15,8 @@ import yaml
 
 from haystack_integrations.crag.texts.function_words import ASKING, naming
 from haystack_integrations.crag.texts.letters import in_plain_letters
+from haystack_integrations.crag.texts.mails import mails_in
+from haystack_integrations.crag.texts.pasted import blocks
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import words
 
@@ -28,6 +30,8 @@ _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "
 ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
 
+_FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
+_SIGNED: Final = re.compile(r"\s*[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}\s*")
 _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")
 _TAG: Final = re.compile(r"</?(?:user_?)?(?:question|query|input|message)>", re.IGNORECASE)
 """Who has a prompt for a template puts the question between such."""
@@ -64,11 +68,11 @@ def bare_question(query: str) -> str:
     """
     plain = in_plain_letters(query)
     query = plain if plain.strip() else query
-    told = [" ".join(part.split()) for part in ENDS.split(_unlettered(query).strip())]
-    left = [bare for part in told if not (_is_silent(part) or _is_silent(bare := _bare(part)))]
-    if not any(map(_names, left)):
+    read = [(text if is_pasted else _said(text), is_pasted) for is_pasted, text in blocks(_unlettered(query))]
+    if not any(_names(text) for text, is_pasted in read if not is_pasted):
         return query
-    return query if " ".join(left) == " ".join(query.split()) else " ".join(left)
+    left = "\n".join(text for text, _ in read if text)
+    return query if left.split() == query.split() else left
 
 
 def asks_nothing(message: str) -> bool:
@@ -88,11 +92,28 @@ def asks_nothing(message: str) -> bool:
     return len(message) <= _LONGEST_TALK and _courtesies().talk.fullmatch(in_plain_letters(message)) is not None
 
 
+def _said(text: str) -> str:
+    """Leave the courtesies out; what no sign ends stays a line."""
+    told = [" ".join(part.split()) for part in ENDS.split(text.strip())]
+    left = [bare for part in told if not (_is_silent(part) or _is_silent(bare := _bare(part)))]
+    return "".join(part + (" " if part.endswith(_FULL) else "\n") for part in left).strip()
+
+
 def _unlettered(query: str) -> str:
-    """Take the first line off a letter, and its closing with what stands behind it: names, addresses."""
-    lines, known = _TAG.sub("", query).strip().split("\n"), _courtesies()
-    if len(lines) > 1 and known.opening.fullmatch(lines[0].strip()):
-        del lines[0]
+    """Give the latest mail of a thread that names something, without the frame of a letter."""
+    query = _TAG.sub("", query).strip()
+    mails = [_unframed(mail) for mail in mails_in(query)]
+    return mails[0] if len(mails) == 1 else next((mail for mail in mails if _names(_said(mail))), query)
+
+
+def _unframed(letter: str) -> str:
+    """Take the first line off a letter, below its subject, and its closing with names and addresses behind it."""
+    lines, known = letter.split("\n"), _courtesies()
+    opening = next((n for n, line in enumerate(lines[:3]) if known.opening.fullmatch(line.strip())), None)
+    if opening is not None and len(lines) > opening + 1:
+        del lines[opening]
+        if len(lines) > opening + 1 and _SIGNED.fullmatch(lines[-1]):
+            del lines[-1]
     for number, line in enumerate(lines[1:], 1):
         if is_closing(line):
             return "\n".join(lines[:number])

@@ -6,6 +6,7 @@ from typing import Final
 from haystack_integrations.crag.texts.courtesies import ENDS
 from haystack_integrations.crag.texts.function_words import ASKING
 from haystack_integrations.crag.texts.open_questions import ASKS
+from haystack_integrations.crag.texts.pasted import unpasted
 from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import asked_terms
 
@@ -27,18 +28,41 @@ def asking_part(query: str) -> str | None:
     told = "We are moving to a new building. How do I order a desk?"
     assert asking_part(told) == "How do I order a desk?"
     assert asking_part("I have a dishwasher. How long is its warranty?") is None
+    assert asking_part("> Could you look it up?\\n> Regards, Anna\\n\\nparental leave twins") == "parental leave twins"
     ```
 
     :param query: The question, without courtesies.
     :returns: Its sentences that ask; None where all of them do, or they cannot be understood alone.
     """
-    told = [part for part in ENDS.split(query.strip()) if part]
+    said = unpasted(query)
+    told = [part for part in ENDS.split(said.strip()) if part]
     asking = [part for part in told if _asks(part) or not ASKING.isdisjoint(words(part)[:1])]
-    if not 0 < len(asking) < len(told):
+    # Beside what is pasted, a search of a few words is what is asked.
+    asking = asking or (told if said != query else [])
+    if not asking or (said == query and len(asking) == len(told)):
         return None
     part = " ".join(asking)
     is_clear = len(set(asked_terms(part))) >= _FEWEST_TERMS and _POINTING.isdisjoint(words(part))
     return part if is_clear else None
+
+
+def first_search(question: str) -> str:
+    """
+    Find what to search for first: of what is pasted the words are many, and few of them are of the question's subject.
+
+    ```python
+    from haystack_integrations.crag.texts.telling import first_search
+
+    log = "09:14:12 ERROR connection to 10.0.0.7 reset"
+    assert first_search(f"{log}\\nHow do I restart the import?") == "How do I restart the import?"
+    assert first_search(f"{log}\\nHow do I stop this?") == f"{log}\\nHow do I stop this?"
+    ```
+
+    :param question: The question, without courtesies.
+    :returns: What it asks beside what is pasted, if that can be understood alone; else the question.
+    """
+    part = asking_part(question) if unpasted(question) != question else None
+    return question if part is None else part
 
 
 def _asks(part: str) -> bool:
