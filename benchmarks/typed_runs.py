@@ -4,8 +4,8 @@ Whole runs of `corrective_retrieval` for questions as people type them: is the a
     python benchmarks/typed_runs.py DATASETS [--limit 40]
 
 In memory, uncalibrated, over 2,500 documents of each corpus and all of the fixed lists; only questions that the first
-five documents of their fixed list answer. Asked as in the data, with courtesies in front and behind, and with a
-sentence in front that nobody needs (`as_typed.CHATTER`). An abstention is wrong for all of them.
+five documents of their fixed list answer. Asked as in the data, with courtesies in front and behind, and in some
+of the ways of `as_typed.TYPED`. An abstention is wrong for all of them.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from as_typed import CHATTER, FIRST, small
+from as_typed import FIRST, TYPED, small
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
@@ -32,7 +32,7 @@ _BEHIND = (
 WAYS: dict[str, Callable[[str, random.Random], str]] = {
     "plain": lambda question, _: question,
     "courtesies": lambda question, chance: chance.choice(_FRONT) + small(question) + chance.choice(_BEHIND),
-    "chatter": lambda question, chance: f"{chance.choice(CHATTER)} {question.rstrip('?')}?",
+    **{name: TYPED[name] for name in ("chatter", "log above", "mail", "address")},
 }
 
 
