@@ -7,15 +7,22 @@ from haystack_integrations.crag.texts.courtesies import ENDS
 from haystack_integrations.crag.texts.function_words import ASKING
 from haystack_integrations.crag.texts.open_questions import ASKS
 from haystack_integrations.crag.texts.pasted import unpasted
-from haystack_integrations.crag.texts.text import words
+from haystack_integrations.crag.texts.text import terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
 _FEWEST_TERMS: Final = 2
 _LETTER: Final = re.compile(r"\w")
-_POINTING: Final = frozenset(
-    "it its this that these those they them their he him his she her hers one ones there here such same".split()
-)
+_POINTING: Final = frozenset("it this that these those them one ones there here such same".split())
 """Words that point at what was told before: without it there is nothing to judge by."""
+
+_PERSONS: Final = frozenset("its they their he him his she her hers".split())
+"""Words that do so where nothing is named before them: "When did Ada Lovelace write her notes?" can stand alone."""
+
+_JOINING: Final = re.compile(
+    r"(?<=\w )that (?=(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|may|must)\b)"
+    r"|\bthere (?=(?:is|are|was|were)\b)|(?<=(?:is|re|as) )there\b|(?<!which )(?<!the )\bone (?=\w)|\bsuch (?=as\b)"
+)
+"""Such words where they only join: "a house that was sold", "is there a fee", "one of the rules"."""
 
 
 def asking_part(query: str) -> str | None:
@@ -42,8 +49,14 @@ def asking_part(query: str) -> str | None:
     if not asking or (said == query and len(asking) == len(told)):
         return None
     part = " ".join(asking)
-    is_clear = len(set(asked_terms(part))) >= _FEWEST_TERMS and _POINTING.isdisjoint(words(part))
-    return part if is_clear else None
+    return part if len(set(asked_terms(part))) >= _FEWEST_TERMS and not _points(words(part)) else None
+
+
+def _points(said: list[str]) -> bool:
+    """Tell whether words mean something that was told before."""
+    first = next((place for place, word in enumerate(said) if word in _PERSONS), None)
+    is_told = first is not None and len({*terms(" ".join(said[:first]))}) < _FEWEST_TERMS
+    return is_told or not _POINTING.isdisjoint(_JOINING.sub(" ", " ".join(said)).split())
 
 
 def first_search(question: str) -> str:
