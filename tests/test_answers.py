@@ -10,7 +10,8 @@ from haystack.dataclasses import ChatMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.answers import answer_account, declines
+from haystack_integrations.crag.answers import answer_account
+from haystack_integrations.crag.citations import declines
 from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
 
@@ -101,9 +102,18 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
         ("\u0625\u064a\u0645\u0627 [\u0661\u060c \u0663\u061b 7].", [1, 3], [7]),
         ("A share of [0-100] percent.", [], [0, 100]),
         ("Emma [2-1].", [1, 2], []),
+        ("Emma [1, 2 and 3], or [1, 2, and 7].", [1, 2, 3], [7]),
+        ("Emma [1 and 2] [2 & 3].", [1, 2, 3], []),
+        ("Emma [Document 1] [doc2] [Source: 3].", [1, 2, 3], []),
+        ("Emma [passage 1, passage 2] [Passages 1-3].", [1, 2, 3], []),
+        ("Emma [1 und 2][^3].", [1, 2, 3], []),
+        ("Emma \u30101\u2020L1-L14\u3011 [2\u2020source].", [1, 2], []),
+        ("See [Table 1], [2 of 3], [Section 3], [#12], (1) and [1: 2].", [], []),
     ],
 )
-def test_ranges_and_full_width_brackets_are_citations(text: str, cited: list[int], unknown: list[int]) -> None:
+def test_ranges_lists_kinds_and_full_width_brackets_are_citations(
+    text: str, cited: list[int], unknown: list[int]
+) -> None:
     """Of a range that is none of passages only the numbers that stand there are told."""
     assert account(text) == {"status": "written", "cited": cited, "cited_unknown": unknown, "unsupported_numbers": ANY}
 
