@@ -38,6 +38,8 @@ def told(
         "The documents do\nnot answer this question [1][2].",
         f"{ABSTENTION} They are about bicycles.",
         f"{ABSTENTION}\n\nBut as far as I know it was Jane Austen.",
+        f"{ABSTENTION.removesuffix('.')}\n\nAs far as I know it was Jane Austen.",
+        f"{ABSTENTION.removesuffix('.')}\n- They are about bicycles.",
         "The documents do not answer this question, but it was Jane Austen.",
     ],
 )
@@ -52,6 +54,7 @@ def test_an_answer_is_declined_when_it_is_the_sentence_or_goes_on_from_it_withou
         "",
         "The documents do not answer this question directly, but it follows from them.",
         f"{ABSTENTION} They do say that it is by Jane Austen [1].",
+        f"{ABSTENTION.removesuffix('.')}\n\nThey do say that it is by Jane Austen [1].",
         f"It says: {ABSTENTION}",
         "The documents do not answer this questionnaire.",
     ],
@@ -156,10 +159,11 @@ def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
     assert told([], 1)["status"] == "none"
 
 
-@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " "])
-def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(sign: str) -> None:
+@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " ", "[1, doc "])
+@pytest.mark.parametrize("before", ["Jane Austen", "Emma [1", "Emma [doc"])
+def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(before: str, sign: str) -> None:
     """It is read on the event loop of a server: a pattern took the square of its length, minutes for this one."""
-    text = f"Jane Austen{sign * 200_000}wrote it [1]."
+    text = f"{before}{sign * 200_000}wrote it [1]."
     started = time.process_time()
     assert account(text)["status"] == "written"
     assert time.process_time() - started < 2

@@ -6,7 +6,7 @@ from typing import Final
 # Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, brackets and marks of full width,
 # as Chinese and Japanese do, the kind of thing before the number, or a dagger and where they read it behind.
 _TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
-_KIND: Final = r"(?:(?:documents?|docs?|passages?|sources?|evidence|references?|refs?)\s*[:#]?\s*|\^)?"
+_KIND: Final = r"(?:(?:documents?|docs?|passages?|sources?|evidence|references?|refs?)\s*(?:[:#]\s*)?|\^)?"
 _AND: Final = r"(?:and|und|et|y|e|en)\s+"
 _BESIDE: Final = rf"\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*(?:{_AND})?|\s*&\s*|\s+{_AND}"
 _CITED: Final = re.compile(
@@ -61,15 +61,21 @@ def declines(text: str, sentence: str) -> bool:
         cites nothing for what it goes on to say.
     """
     wanted, said = _bare(sentence), _bare(_CITED.sub("", text))
-    if not wanted or not said.startswith(wanted):
+    if not wanted or not said.replace("\n", " ").startswith(wanted.replace("\n", " ")):
         return False
     rest = said[len(wanted) :]
+    # A new line ends the sentence, as a full stop does; it goes on behind a space, or as another word.
     return not rest or not (rest[0].isalnum() or rest[0] == " " or _CITED.search(text))
 
 
 def _bare(text: str) -> str:
-    """Leave out marks around a text. By hand: a pattern would take the square of the length of a line within it."""
-    words = " ".join(text.casefold().split())
+    """
+    Leave out marks around a text, and white space but one sign of it: a line break where there was one.
+
+    By hand: a pattern would take the square of the length of a line within it.
+    """
+    lines = (" ".join(line.split()) for line in text.casefold().splitlines())
+    words = "\n".join(line for line in lines if line)
     first = next((at for at, sign in enumerate(words) if sign.isalnum()), len(words))
     last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at].isalnum()), first - 1)
     return words[first : last + 1]
