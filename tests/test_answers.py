@@ -143,6 +143,15 @@ def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
     assert told["unsupported_numbers"] == []
 
 
+def test_a_number_in_a_list_of_the_metadata_of_a_passage_is_no_invention() -> None:
+    """But one in a mapping is: those are a program's, as the box of a page's words, and hold any number."""
+    reply = [ChatMessage.from_assistant("It comes in 38, 40 and 42 cm, and weighs 72 kg [1].")]
+    meta = {"sizes": [38, 40], "more": ("42 cm",), "items": [{"box": [72, 720]}], "place": {"left": 72}}
+    evidence = [Document(content="Sizes.", meta=meta)]
+    told = answer_account(reply, asked=True, sentence=ABSTENTION, question="Which?", passages=evidence)
+    assert told["unsupported_numbers"] == ["72"]
+
+
 def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
     """Also where it is one of Python's own, which a template shows as a text has it."""
     reply = ChatMessage.from_assistant("It changed on 2021-05-17, at 14:30 [1].")

@@ -200,7 +200,9 @@ def _account(
 
 def _invented(text: str, question: str, passages: Sequence[Document]) -> list[str]:
     """Name the numbers of an answer that nothing has which its prompt may have shown: a template may use any field."""
-    values = (value for passage in passages for value in passage.meta.values())
-    told = (str(value) for value in values if isinstance(value, str | int | float | date))
+    values = [value for passage in passages for value in passage.meta.values()]
+    # Of mappings nothing is told: most are a program's, as the boxes of a page's words, whose numbers say anything.
+    listed = chain.from_iterable(value for value in values if isinstance(value, list | tuple | set | frozenset))
+    told = (str(value) for value in chain(values, listed) if isinstance(value, str | int | float | date))
     shown = chain((question,), (passage.content or "" for passage in passages), told)
     return unsupported_numbers(without_citations(text, " "), shown)
