@@ -83,6 +83,20 @@ def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(
     assert unsupported_numbers(answer, [evidence]) == missing
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [("99.90", "99.9"), ("99,9", "99.90"), ("12,000.00", "12000"), ("12.000", "12,000.00"), ("20.0", "20")],
+)
+def test_an_amount_may_end_with_zeros_of_a_fraction_and_a_version_may_not(written: str, told: str) -> None:
+    """A sheet says 99.9 where an answer says 99.90; but nobody asks for 3.1 who asks for 3.10."""
+    assert unsupported_numbers(f"It costs {written} euros.", [f"EUR {told}"], amounts=True) == []
+    assert unsupported_numbers("It costs 99.95 euros, or 12.010.", ["99.9 or 12.01"], amounts=True) == [
+        "99.95",
+        "12.010",
+    ]
+    assert unsupported_numbers("Version 3.10", ["Version 3.1"]) == ["3.10"]
+
+
 @given(st.lists(st.integers(13, 10**7), max_size=30), st.lists(st.integers(13, 10**7), max_size=30))
 def test_what_is_named_is_what_no_text_has(written: list[int], known: list[int]) -> None:
     """Plain numbers: exactly the others, the first twenty."""

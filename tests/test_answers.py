@@ -135,6 +135,11 @@ def test_numbers_that_neither_question_nor_evidence_has_are_named() -> None:
     assert account(f"{ABSTENTION} Not even in 1999.")["unsupported_numbers"] == []
 
 
+def test_a_price_that_an_answer_writes_with_two_places_is_no_invention() -> None:
+    reply = [ChatMessage.from_assistant("It costs 99.90 euros a year, or 1,080.00 for twelve [1].")]
+    assert told(reply, 1, text="| Price | 99.9 | 1080 |")["unsupported_numbers"] == []
+
+
 def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
     """A prompt may show any of it."""
     reply = [ChatMessage.from_assistant("The page is of 2021-05-17.")]

@@ -43,9 +43,10 @@ MOST_NUMBERS: Final = 20
 """How many of an answer's numbers are told at most."""
 
 _MARKS: Final = re.compile(r"\D+")
+_FRACTION: Final = re.compile(r"[.,\u066b]\d{1,2}$")  # of three digits it may be a group of thousands
 
 
-def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
+def unsupported_numbers(answer: str, evidence: Iterable[str], *, amounts: bool = False) -> list[str]:
     """
     Find numbers that an answer did not take from its evidence.
 
@@ -58,6 +59,7 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
 
     :param answer: What a model wrote, without its citations.
     :param evidence: All texts that it was shown, the question among them.
+    :param amounts: Read 99.90 as 99.9, and 12,000.00 as 12000, as people write prices. Version 3.10 is not 3.1.
     :returns: The numbers as the answer writes them, each once, the first 20; those up to twelve are not looked at.
     """
     text = plain_digits(answer)
@@ -72,13 +74,15 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     # The other ways of writing take most of the time, and each is one of small, or of large numbers.
     sizes = {len(part) for number in left for part in (_digits(number), *_MARKS.split(number))}
     is_short, is_long = min(sizes) <= len(str(max(_VALUES.values()))), max(sizes) > min(_ZEROS.values())
-    known = set(chain.from_iterable(each.forms(spelled=is_short, scaled=is_long) for each in texts))
+    forms = (each.forms(spelled=is_short, scaled=is_long, amounts=amounts) for each in texts)
+    known = set(chain.from_iterable(forms))
     scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
     scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
     missing = [
         number
         for number in left
         if _digits(number) not in known
+        and not (amounts and _amount(number) in known)
         and scaled.get(number) not in known
         and not _are_known(_MARKS.split(number), known)
     ]
@@ -110,6 +114,11 @@ def _digits(number: str) -> str:
     return _MARKS.sub("", number).lstrip("0")
 
 
+def _amount(number: str) -> str:
+    """Leave out the zeros that a fraction ends with."""
+    return _digits(number.rstrip("0") if _FRACTION.search(number) else number)
+
+
 def _are_known(parts: Sequence[str], known: Collection[str]) -> bool:
     """Tell whether a date, a time or a grouped number stands there in parts; digits one by one are in any text."""
     return all(len(part) > 1 and _digits(part) in known for part in parts)
@@ -127,9 +136,10 @@ class _Numbers:
     def __init__(self, text: str) -> None:
         self.text = plain_digits(text)
 
-    def forms(self, *, spelled: bool, scaled: bool) -> Iterator[str]:
+    def forms(self, *, spelled: bool, scaled: bool, amounts: bool) -> Iterator[str]:
         """Give all numbers by their digits."""
-        return chain(self._digits, self._scaled if scaled else (), self._spelled if spelled else ())
+        others = (self._scaled if scaled else (), self._spelled if spelled else (), self._amounts if amounts else ())
+        return chain(self._digits, *others)
 
     @cached_property
     def standing(self) -> frozenset[str]:
@@ -141,6 +151,10 @@ class _Numbers:
         in_numerals = () if self.text.isascii() else (digits for _, digits in numerals(self.text))
         parts = chain.from_iterable(map(_MARKS.split, self.standing))
         return frozenset((*map(_digits, self.standing), *map(_digits, parts), *in_numerals))
+
+    @cached_property
+    def _amounts(self) -> frozenset[str]:
+        return frozenset(map(_amount, self.standing))
 
     @cached_property
     def _scaled(self) -> frozenset[str]:
