@@ -1,14 +1,25 @@
 """A branch that a pipeline of one's own does not connect: the run ends there, and says so."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.joiners import BranchJoiner
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.core.errors import PipelineRuntimeError
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import graded
 
-from haystack_integrations.crag.components import CascadeGate, CragRouter, QueryExpander, RulePrefilter, WebFallback
+from haystack_integrations.crag.components import (
+    CascadeGate,
+    CragRouter,
+    HeuristicGrader,
+    QueryExpander,
+    RulePrefilter,
+    WebFallback,
+)
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 
 QUESTION = "Who wrote Emma?"
@@ -81,3 +92,31 @@ def test_a_web_that_gets_no_query_is_asked_by_the_state_and_no_dead_end(caplog: 
     pipeline.connect("expander.state", "web.state")
     pipeline.run({"expander": {"state": state}})
     assert "leads nowhere" not in caplog.text
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_loop_of_ones_own_that_brings_no_state_back_to_the_router_is_refused_by_its_first_pass(
+    told: bool, asynchronous: bool
+) -> None:
+    """Each pass was the first one, until Haystack's error after a hundred of them, which names no connection."""
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content="Emma is by Jane Austen.")])
+    pipeline = Pipeline()
+    parts = {"retriever": InMemoryBM25Retriever(store), "grader": HeuristicGrader(), "router": CragRouter()}
+    for name, part in {"query": BranchJoiner(str), **parts, "expander": QueryExpander()}.items():
+        pipeline.add_component(name, part)
+    ways = {"query": "retriever.query", "retriever": "grader.documents", "grader.documents": "router.documents"}
+    ways |= {"router.re_retrieve": "expander.state", "expander.query": "query"}
+    for sender, receiver in (ways | ({"expander.state": "router.state"} if told else {})).items():
+        pipeline.connect(sender, receiver)
+    asked = "Who repairs bicycles?"
+    inputs = {"query": {"value": asked}, "grader": {"query": asked}, "router": {"query": asked}}
+    run = partial(asyncio.run, pipeline.run_async(inputs)) if asynchronous else partial(pipeline.run, inputs)
+    if told:
+        assert "abstain" in run()["router"]
+        return
+    with pytest.raises(
+        PipelineRuntimeError, match=r"re_retrieve leads back to the router, but brings no state.*connect"
+    ):
+        run()

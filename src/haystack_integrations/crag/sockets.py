@@ -66,6 +66,26 @@ def leads_nowhere(part: object, taken: str, *others: str) -> bool:
     return not sockets[taken].receivers and any(sockets[other].receivers for other in others)
 
 
+def leads_back(part: object, taken: str, untold: str) -> bool:
+    """
+    Tell whether a branch leads back to the component that takes it, without what the component is to be told then.
+
+    :param part: The component that branches.
+    :param taken: The output of the branch taken.
+    :param untold: The input that its pipeline has to connect.
+    :returns: Whether the component will be run again as if for the first time.
+    """
+    takes, gives, pipeline = sockets_of(part, "input") or {}, sockets_of(part, "output") or {}, pipeline_of(part)
+    if pipeline is None or takes[untold].senders:
+        return False
+    reached, ahead = set[str](), [*gives[taken].receivers]
+    while ahead:
+        if (name := ahead.pop()) not in reached:
+            reached.add(name)
+            ahead += pipeline.graph.successors(name)
+    return any(pipeline.get_component(name) is part for name in reached)
+
+
 def tell_of_dead_end(part: object, taken: str, *others: str) -> None:
     """
     Warn of it: the pipeline around the component ends there, without an answer and without a record.
