@@ -72,18 +72,20 @@ def leads_back(part: object, taken: str, untold: str) -> bool:
 
     :param part: The component that branches.
     :param taken: The output of the branch taken.
-    :param untold: The input that its pipeline has to connect.
+    :param untold: The input that something on that way has to give it.
     :returns: Whether the component will be run again as if for the first time.
     """
     takes, gives, pipeline = sockets_of(part, "input") or {}, sockets_of(part, "output") or {}, pipeline_of(part)
-    if pipeline is None or takes[untold].senders:
+    if pipeline is None:
         return False
     reached, ahead = set[str](), [*gives[taken].receivers]
     while ahead:
         if (name := ahead.pop()) not in reached:
             reached.add(name)
             ahead += pipeline.graph.successors(name)
-    return any(pipeline.get_component(name) is part for name in reached)
+    # Who tells it at the start of a run, and is not on the way, tells it once.
+    is_told = not reached.isdisjoint(takes[untold].senders)
+    return not is_told and any(pipeline.get_component(name) is part for name in reached)
 
 
 def tell_of_dead_end(part: object, taken: str, *others: str) -> None:
