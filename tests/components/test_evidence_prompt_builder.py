@@ -1,6 +1,7 @@
 """EvidencePromptBuilder: numbered evidence that cannot speak as the prompt."""
 
 import re
+from typing import Any, cast
 
 import pytest
 from haystack import Document
@@ -52,6 +53,13 @@ def test_no_source_speaks_as_a_tag() -> None:
     shorter = AnswerPrompt([user]).shorter(1)
     assert shorter is not None
     assert re.findall(r' number="(\d)" source="mine\' number', shorter.messages[0].text or "") == ["1"]
+
+
+def test_a_document_whose_id_is_a_number_is_named_by_it() -> None:
+    """A store may count its documents, and one of them may bring nothing else that names it."""
+    document = Document(id=cast(Any, 7), content="It is by Jane Austen.")
+    text = EvidencePromptBuilder().run(question="Who?", documents=[document])["prompt"][1].text or ""
+    assert 'number="1" source="7"' in text
 
 
 @pytest.mark.parametrize("field", ["title", "source", "url"])

@@ -99,7 +99,7 @@ def source_of(document: Document) -> str:
     :param document: Any document.
     :returns: Its source, address, file or title; its id when it has none of them.
     """
-    return source_name(document) or _named(document) or document.id
+    return source_name(document) or _named(document) or str(document.id)
 
 
 def _in_quotes(source: str) -> str:
