@@ -47,8 +47,8 @@ def check_ways(router: Any, action: str) -> None:
 
     :param router: The component.
     :param action: What it is about to do.
-    :raises ConfigurationError: Where it leads back to the router, but not its state: each pass would be the first, and
-        the run end after a hundred of them, by Haystack's error.
+    :raises ConfigurationError: Where it leads back to the router, but not its state: each pass would be the first, so
+        that no limit holds, and most runs end after a hundred of them, by Haystack's error.
     """
     if action not in LOOP_ACTIONS:
         return
@@ -60,8 +60,9 @@ def check_ways(router: Any, action: str) -> None:
         )
     if leads_back(router, action, "state"):
         msg = (
-            f"the action {action} leads back to the router, but brings no state, so that no pass would be the last; "
-            "connect the state, too: that of QueryExpander, or of whatever the correction ends with, to router.state"
+            f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "
+            "and no limit held; connect the state of what makes the correction, such as expander.state or web.state, "
+            "to router.state"
         )
         raise ConfigurationError(msg)
 
