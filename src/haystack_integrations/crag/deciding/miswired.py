@@ -41,9 +41,9 @@ def tell_of_other_question(documents: Sequence[Document], question: str) -> None
 
 def check_ways(router: Any, action: str) -> None:
     """
-    Look at where a correction leads. `load` refuses such pipelines; one of the user's own Haystack alone would tell of.
+    Look at where a correction leads: a router in a pipeline of the user's own is told of its connections by Haystack.
 
-    Where nothing is connected to it, the run ends there without an answer, which is warned of.
+    Where nothing is connected to it, which `load` refuses, the run ends there without an answer: that is warned of.
 
     :param router: The component.
     :param action: What it is about to do.
