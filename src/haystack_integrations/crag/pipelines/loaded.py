@@ -147,8 +147,8 @@ class LoadedPipeline(SuperComponent):
         }
         if not found:
             logger.warning(
-                "The run ended before {last}, so none of its outputs {outputs} came: some component gave nothing that "
-                "leads on. One of your own has to give one of its connected outputs in each case.",
+                "The run ended before {last}, so none of its outputs {outputs} came: a connection is missing, or a "
+                "component gave nothing that leads on. One of your own has to give a connected output in each case.",
                 last=" and ".join(sorted(self.last)),
                 outputs=list(self.output_mapping.values()),
             )
