@@ -123,3 +123,19 @@ def test_a_loop_of_ones_own_that_brings_no_state_back_to_the_router_is_refused_b
         return
     with pytest.raises(PipelineRuntimeError, match="re_retrieve leads back to the router, but brings no state"):
         run()
+
+
+def test_a_state_that_is_not_handed_on_by_each_component_on_the_way_back_is_none() -> None:
+    """A web that is asked by a query alone gives none: the same was searched for again in each of a hundred passes."""
+    parts = {"grader": HeuristicGrader(), "router": CragRouter(on_incorrect="web", on_ambiguous="web")}
+    parts |= {"expander": QueryExpander(mode="web"), "web": WebFallback(SearXNGWebSearch(url="http://127.0.0.1:9"))}
+    pipeline = Pipeline()
+    for name, part in {"found": BranchJoiner(list[Document]), **parts}.items():
+        pipeline.add_component(name, part)
+    ways = {"found": "grader.documents", "grader.documents": "router.documents", "router.web": "expander.state"}
+    ways |= {"expander.query": "web.query", "web.documents": "found", "web.state": "router.state"}
+    for giving, taking in ways.items():
+        pipeline.connect(giving, taking)
+    inputs = {"found": {"value": FEW}, **{name: {"query": "Who repairs bicycles?"} for name in ("grader", "router")}}
+    with pytest.raises(PipelineRuntimeError, match="web leads back to the router, but brings no state"):
+        pipeline.run(inputs)
