@@ -22,6 +22,7 @@ from haystack_integrations.crag.components import (
     WebFallback,
 )
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+from haystack_integrations.crag.state import CragState
 
 QUESTION = "Who wrote Emma?"
 FEW = [Document(content="Emma is by Jane Austen.")]
@@ -93,6 +94,25 @@ def test_a_web_that_gets_no_query_is_asked_by_the_state_and_no_dead_end(caplog: 
     pipeline.connect("expander.state", "web.state")
     pipeline.run({"expander": {"state": state}})
     assert "leads nowhere" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "inputs", "lost"),
+    [
+        ({"budget": {"seconds": 3}}, {}, "budget"),
+        ({}, {"mode": "observe", "web": False}, "mode and web"),
+        ({}, {}, ""),
+    ],
+)
+def test_a_guard_of_which_only_the_query_is_taken_says_what_has_no_effect(
+    settings: dict[str, Any], inputs: dict[str, Any], lost: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that was to observe only, or to take three seconds at most, did as any other, and nothing said so."""
+    said = f"{lost} of QuestionGuard has no effect"
+    warnings_of(QuestionGuard(**settings), {"query": str}, {"query": QUESTION, **inputs}, caplog)
+    assert (said in caplog.text) == bool(lost)
+    warnings_of(QuestionGuard(**settings), {"query": str, "state": CragState}, {"query": QUESTION, **inputs}, caplog)
+    assert "has no effect" not in caplog.text
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from haystack import component
+from haystack import component, logging
 
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.deciding.policy import check_mode
@@ -12,9 +12,12 @@ from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.inputs import check_input
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.sockets import leads_nowhere
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.vocabulary import WebStatus
+
+logger = logging.getLogger(__name__)
 
 
 @component
@@ -114,8 +117,19 @@ class QuestionGuard:
         asked = None if mode is None else check_mode(mode)
         status: WebStatus = "skipped" if web is False else "off"
         search = bare_question(query)
+        wishes = {"budget": self.budget or budget, "strategy": self.strategy, "mode": mode, "web": web is False}
+        self._tell_of_lost([name for name, wish in wishes.items() if wish])
         state = CragState.start(query, search, budget=limits, mode=asked, web=status, **_first(self.strategy))
         return {"query": search, "state": state}
+
+    def _tell_of_lost(self, wishes: list[str]) -> None:
+        """Warn where a pipeline takes only the query: what is wished for a run stands in its state."""
+        if wishes and leads_nowhere(self, "state", "query"):
+            logger.warning(
+                "{wishes} of QuestionGuard has no effect, since its output state leads nowhere; connect it to the "
+                "router and to whatever else takes a state",
+                wishes=" and ".join(wishes),
+            )
 
 
 def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:
