@@ -47,11 +47,11 @@ def measured(data: Dataset, found: list[tuple[str, str]], *, whole: bool) -> str
         evidence = evidence_of(data, cases[id_], whole=whole)
         numbers = [number for number in re.findall(r"\d+", answer) if 12 < int(number) < 10**9]
         with_numbers += bool(numbers)
-        named += bool(numbers and unsupported_numbers(answer, evidence))
+        named += bool(numbers and unsupported_numbers(answer, evidence, amounts=True))
         for number in numbers:
             other = max(13, int(number) + drawn.choice(STEPS))
             altered += other != int(number)
-            noticed += other != int(number) and bool(unsupported_numbers(f"It is {other}.", evidence))
+            noticed += other != int(number) and bool(unsupported_numbers(f"It is {other}.", evidence, amounts=True))
     return f"{with_numbers} answers with numbers, {named} named; altered {altered}, noticed {noticed / altered:.0%}"
 
 

@@ -49,6 +49,9 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("1.2億円", "120,000,000円"),
         ("1億2000万円", "120,000,000円"),
         ("12,500원", "1만 2,500원"),
+        ("It takes 3.5 hours, or 20½.", "3½ hours, 20.5 at most"),
+        ("3½ or 20 ¾ hours, half of 14¼", "3.5, 20.75 and 14.25 hours"),
+        ("14 days, 25 m² and 10⁶", "14¹ days, 25² m, 106"),
     ],
 )
 def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: str, evidence: str) -> None:
@@ -74,6 +77,8 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ("\u5171\uff13\uff10\u5929", "20\u5929", ["30"]),
         ("40天、400人", "三十天内，千葉の四人，一百人", ["40", "400"]),
         ("1000个，1億2000万円", "千葉，一般，1億3000万円", ["1000", "2000"]),
+        ("It takes 14¹ days, or 20½.", "15 days, 20", ["14", "20.5"]),
+        ("14. It is so.\n15. And so on.", "", ["14", "15"]),
     ],
 )
 def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(
@@ -83,12 +88,34 @@ def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(
     assert unsupported_numbers(answer, [evidence]) == missing
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [("99.90", "99.9"), ("99,9", "99.90"), ("12,000.00", "12000"), ("12.000", "12,000.00"), ("20.0", "20")],
+)
+def test_an_amount_may_end_with_zeros_of_a_fraction_and_a_version_may_not(written: str, told: str) -> None:
+    """A sheet says 99.9 where an answer says 99.90; but nobody asks for 3.1 who asks for 3.10."""
+    assert unsupported_numbers(f"It costs {written} euros.", [f"EUR {told}"], amounts=True) == []
+    assert unsupported_numbers("It costs 99.95 euros, or 12.010.", ["99.9 or 12.01"], amounts=True) == [
+        "99.95",
+        "12.010",
+    ]
+    assert unsupported_numbers("Version 3.10", ["Version 3.1"]) == ["3.10"]
+
+
 @given(st.lists(st.integers(13, 10**7), max_size=30), st.lists(st.integers(13, 10**7), max_size=30))
 def test_what_is_named_is_what_no_text_has(written: list[int], known: list[int]) -> None:
     """Plain numbers: exactly the others, the first twenty."""
     answer, evidence = "; ".join(map(str, written)), [f"It is {number}." for number in known]
     others = dict.fromkeys(number for number in written if number not in known)
     assert unsupported_numbers(answer, evidence) == [*map(str, others)][:MOST_NUMBERS]
+
+
+@pytest.mark.parametrize("mark", ["{}. **Step**", "- {}) step", "  {}. step", "**{}.** step"])
+def test_the_numbers_of_a_long_list_are_no_numbers_of_the_answer(mark: str) -> None:
+    """They go on from 1; what stands behind them is read, and a number that begins a line otherwise, too."""
+    items = [f"{mark.format(n)} {100 + n}" for n in range(1, 21)]
+    assert unsupported_numbers("\n".join(items), [str([*range(101, 120)])]) == ["120"]
+    assert unsupported_numbers("1. May\n2. June\n17. July", ["May and June"]) == ["17"]
 
 
 @given(st.text(max_size=200))

@@ -10,7 +10,8 @@ from haystack.dataclasses import ChatMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.answers import answer_account, declines
+from haystack_integrations.crag.answers import answer_account
+from haystack_integrations.crag.citations import declines
 from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
 
@@ -37,6 +38,8 @@ def told(
         "The documents do\nnot answer this question [1][2].",
         f"{ABSTENTION} They are about bicycles.",
         f"{ABSTENTION}\n\nBut as far as I know it was Jane Austen.",
+        f"{ABSTENTION.removesuffix('.')}\n\nAs far as I know it was Jane Austen.",
+        f"{ABSTENTION.removesuffix('.')}\n- They are about bicycles.",
         "The documents do not answer this question, but it was Jane Austen.",
     ],
 )
@@ -51,6 +54,7 @@ def test_an_answer_is_declined_when_it_is_the_sentence_or_goes_on_from_it_withou
         "",
         "The documents do not answer this question directly, but it follows from them.",
         f"{ABSTENTION} They do say that it is by Jane Austen [1].",
+        f"{ABSTENTION.removesuffix('.')}\n\nThey do say that it is by Jane Austen [1].",
         f"It says: {ABSTENTION}",
         "The documents do not answer this questionnaire.",
     ],
@@ -101,9 +105,18 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
         ("\u0625\u064a\u0645\u0627 [\u0661\u060c \u0663\u061b 7].", [1, 3], [7]),
         ("A share of [0-100] percent.", [], [0, 100]),
         ("Emma [2-1].", [1, 2], []),
+        ("Emma [1, 2 and 3], or [1, 2, and 7].", [1, 2, 3], [7]),
+        ("Emma [1 and 2] [2 & 3].", [1, 2, 3], []),
+        ("Emma [Document 1] [doc2] [Source: 3].", [1, 2, 3], []),
+        ("Emma [passage 1, passage 2] [Passages 1-3].", [1, 2, 3], []),
+        ("Emma [1 und 2][^3].", [1, 2, 3], []),
+        ("Emma \u30101\u2020L1-L14\u3011 [2\u2020source].", [1, 2], []),
+        ("See [Table 1], [2 of 3], [Section 3], [#12], (1) and [1: 2].", [], []),
     ],
 )
-def test_ranges_and_full_width_brackets_are_citations(text: str, cited: list[int], unknown: list[int]) -> None:
+def test_ranges_lists_kinds_and_full_width_brackets_are_citations(
+    text: str, cited: list[int], unknown: list[int]
+) -> None:
     """Of a range that is none of passages only the numbers that stand there are told."""
     assert account(text) == {"status": "written", "cited": cited, "cited_unknown": unknown, "unsupported_numbers": ANY}
 
@@ -122,12 +135,26 @@ def test_numbers_that_neither_question_nor_evidence_has_are_named() -> None:
     assert account(f"{ABSTENTION} Not even in 1999.")["unsupported_numbers"] == []
 
 
+def test_a_price_that_an_answer_writes_with_two_places_is_no_invention() -> None:
+    reply = [ChatMessage.from_assistant("It costs 99.90 euros a year, or 1,080.00 for twelve [1].")]
+    assert told(reply, 1, text="| Price | 99.9 | 1080 |")["unsupported_numbers"] == []
+
+
 def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
     """A prompt may show any of it."""
     reply = [ChatMessage.from_assistant("The page is of 2021-05-17.")]
     evidence = [Document(content="Prices.", meta={"date": "2021-05-17"})]
     told = answer_account(reply, asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
     assert told["unsupported_numbers"] == []
+
+
+def test_a_number_in_a_list_of_the_metadata_of_a_passage_is_no_invention() -> None:
+    """But one in a mapping is: those are a program's, as the box of a page's words, and hold any number."""
+    reply = [ChatMessage.from_assistant("It comes in 38, 40 and 42 cm, and weighs 72 kg [1].")]
+    meta = {"sizes": [38, 40], "more": ("42 cm",), "items": [{"box": [72, 720]}], "place": {"left": 72}}
+    evidence = [Document(content="Sizes.", meta=meta)]
+    told = answer_account(reply, asked=True, sentence=ABSTENTION, question="Which?", passages=evidence)
+    assert told["unsupported_numbers"] == ["72"]
 
 
 def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
@@ -146,10 +173,11 @@ def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
     assert told([], 1)["status"] == "none"
 
 
-@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " "])
-def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(sign: str) -> None:
+@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " ", "[1, doc "])
+@pytest.mark.parametrize("before", ["Jane Austen", "Emma [1", "Emma [doc"])
+def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(before: str, sign: str) -> None:
     """It is read on the event loop of a server: a pattern took the square of its length, minutes for this one."""
-    text = f"Jane Austen{sign * 200_000}wrote it [1]."
+    text = f"{before}{sign * 200_000}wrote it [1]."
     started = time.process_time()
     assert account(text)["status"] == "written"
     assert time.process_time() - started < 2

@@ -1,15 +1,28 @@
 """A branch that a pipeline of one's own does not connect: the run ends there, and says so."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.joiners import BranchJoiner
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.core.errors import PipelineRuntimeError
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import graded
 
-from haystack_integrations.crag.components import CascadeGate, CragRouter, QueryExpander, RulePrefilter, WebFallback
+from haystack_integrations.crag.components import (
+    CascadeGate,
+    CragRouter,
+    HeuristicGrader,
+    QueryExpander,
+    QuestionGuard,
+    RulePrefilter,
+    WebFallback,
+)
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+from haystack_integrations.crag.state import CragState
 
 QUESTION = "Who wrote Emma?"
 FEW = [Document(content="Emma is by Jane Austen.")]
@@ -81,3 +94,68 @@ def test_a_web_that_gets_no_query_is_asked_by_the_state_and_no_dead_end(caplog: 
     pipeline.connect("expander.state", "web.state")
     pipeline.run({"expander": {"state": state}})
     assert "leads nowhere" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "inputs", "lost"),
+    [
+        ({"budget": {"seconds": 3}}, {}, "budget"),
+        ({}, {"mode": "observe", "web": False}, "mode and web"),
+        ({}, {}, ""),
+    ],
+)
+def test_a_guard_of_which_only_the_query_is_taken_says_what_has_no_effect(
+    settings: dict[str, Any], inputs: dict[str, Any], lost: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that was to observe only, or to take three seconds at most, did as any other, and nothing said so."""
+    said = f"{lost} of QuestionGuard has no effect"
+    warnings_of(QuestionGuard(**settings), {"query": str}, {"query": QUESTION, **inputs}, caplog)
+    assert (said in caplog.text) == bool(lost)
+    warnings_of(QuestionGuard(**settings), {"query": str, "state": CragState}, {"query": QUESTION, **inputs}, caplog)
+    assert "has no effect" not in caplog.text
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("sender", ["expander.state", "guard.state", None])
+def test_a_loop_of_ones_own_that_brings_no_state_back_to_the_router_is_refused_by_its_first_pass(
+    sender: str | None, asynchronous: bool
+) -> None:
+    """Each pass was the first one, until Haystack's error after a hundred of them, which names no connection."""
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content="Emma is by Jane Austen.")])
+    parts = {"retriever": InMemoryBM25Retriever(store), "grader": HeuristicGrader(), "router": CragRouter()}
+    pipeline = Pipeline()
+    for name, part in {
+        "guard": QuestionGuard(),
+        "query": BranchJoiner(str),
+        **parts,
+        "expander": QueryExpander(),
+    }.items():
+        pipeline.add_component(name, part)
+    ways = {"guard.query": "query", "query": "retriever.query", "retriever": "grader.documents"}
+    ways |= {"grader.documents": "router.documents", "router.re_retrieve": "expander.state", "expander.query": "query"}
+    for giving, taking in (ways | ({sender: "router.state"} if sender else {})).items():
+        pipeline.connect(giving, taking)
+    inputs = {name: {"query": "Who repairs bicycles?"} for name in ("guard", "grader", "router")}
+    run = partial(asyncio.run, pipeline.run_async(inputs)) if asynchronous else partial(pipeline.run, inputs)
+    if sender == "expander.state":
+        assert "abstain" in run()["router"]
+        return
+    with pytest.raises(PipelineRuntimeError, match="re_retrieve leads back to the router, but brings no state"):
+        run()
+
+
+def test_a_state_that_is_not_handed_on_by_each_component_on_the_way_back_is_none() -> None:
+    """A web that is asked by a query alone gives none: the same was searched for again in each of a hundred passes."""
+    parts = {"grader": HeuristicGrader(), "router": CragRouter(on_incorrect="web", on_ambiguous="web")}
+    parts |= {"expander": QueryExpander(mode="web"), "web": WebFallback(SearXNGWebSearch(url="http://127.0.0.1:9"))}
+    pipeline = Pipeline()
+    for name, part in {"found": BranchJoiner(list[Document]), **parts}.items():
+        pipeline.add_component(name, part)
+    ways = {"found": "grader.documents", "grader.documents": "router.documents", "router.web": "expander.state"}
+    ways |= {"expander.query": "web.query", "web.documents": "found", "web.state": "router.state"}
+    for giving, taking in ways.items():
+        pipeline.connect(giving, taking)
+    inputs = {"found": {"value": FEW}, **{name: {"query": "Who repairs bicycles?"} for name in ("grader", "router")}}
+    with pytest.raises(PipelineRuntimeError, match="web leads back to the router, but brings no state"):
+        pipeline.run(inputs)

@@ -3,6 +3,7 @@
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Pipeline, component
 from haystack.components.embedders import MockTextEmbedder
@@ -225,6 +226,27 @@ def test_every_parameter_is_tried_with_another_value_than_its_default(name: str)
     for parameter in (p for p in parameters.values() if p.name not in ("self", "args", "kwargs")):
         assert parameter.name in tried
         assert tried[parameter.name] != parameter.default
+
+
+def numpys(value: Any) -> Any:
+    """The same settings as a search for the best ones has them, with NumPy's numbers."""
+    if isinstance(value, dict):
+        return {name: numpys(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [numpys(inner) for inner in value]
+    kind = {int: np.int64, float: np.float64}.get(type(value))
+    return value if kind is None else kind(value)
+
+
+@pytest.mark.parametrize("name", sorted({*SETTINGS} - {"QuestionGuard", "WebFallback"}))
+def test_numpys_numbers_are_taken_as_pythons(name: str) -> None:
+    """A whole number was refused as none, and with a fraction no pipeline could be written down."""
+    written = []
+    for settings in (SETTINGS[name], numpys(SETTINGS[name])):
+        pipeline = Pipeline()
+        pipeline.add_component("part", getattr(components, name)(**settings))
+        written.append(pipeline.dumps())
+    assert written[0] == written[1]
 
 
 @component

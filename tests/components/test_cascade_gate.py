@@ -94,6 +94,14 @@ def test_a_scorers_word_without_a_probability_is_not_sure(verdict: Any, certaint
     assert "undecided" in result
 
 
+@pytest.mark.parametrize("verdict", [["correct"], {"correct": 1}, None, 1])
+def test_a_verdict_that_is_no_word_is_none(verdict: Any) -> None:
+    """A scorer of one's own may write anything; the documents decide then, as for the router."""
+    report = {"verdict": {"verdict": verdict, "probabilities": {"correct": 0.99}}}
+    result = CascadeGate().run(query=QUESTION, documents=docs(0.5), report=report)
+    assert result["report"]["cascade"] == {"asked": 1, "verdict": None, "certainty": None, "calibrated": None}
+
+
 def test_where_no_document_is_between_the_scorers_unsure_verdict_stands() -> None:
     """There is nothing to ask about, and the record shows how sure it was."""
     report = CascadeGate().run(query=QUESTION, documents=docs(0.01), report=told("incorrect", 0.5))["report"]

@@ -62,12 +62,12 @@ def test_aggregates(aggregate: str, score: float) -> None:
 
 
 def test_the_set_aggregate_is_the_graders_own_score() -> None:
-    """It comes with the grader's report; without one the message says what to connect."""
+    """It comes with the grader's report; without one the message says what to connect, or how one's own makes it."""
     router = CragRouter(aggregate="set")
     result = router.run(query=QUESTION, documents=docs(0.4), report={"set_score": 0.8})
     assert result["decision"]["score"] == 0.8
-    with pytest.raises(ConfigurationError, match="set_score"):
-        router.run(query=QUESTION, documents=docs(0.4))
+    with pytest.raises(ConfigurationError, match=r"set_score_of makes one.* connect .* or choose aggregate='max'"):
+        router.run(query=QUESTION, documents=docs(0.4), report={"signals": {}})
 
 
 def test_the_graders_own_verdict_on_the_set_holds_whatever_the_thresholds() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.rule_prefilter import RulePrefilter
@@ -130,6 +130,16 @@ def test_a_metadata_rule_uses_haystacks_filter_syntax() -> None:
     handbook, other = Document(content="a", meta={"kind": "handbook"}), Document(content="b", meta={"kind": "mail"})
     assert prefilter.run(query=QUESTION, documents=[handbook])["rule_name"] == "handbook"
     assert prefilter.run(query=QUESTION, documents=[handbook, other])["rule_name"] == ""
+
+
+def test_of_several_metadata_rules_a_pipeline_read_from_yaml_tells_the_same_one() -> None:
+    """They are tried in the order of their names: Haystack sorts mappings where it writes them down."""
+    kind = {"field": "meta.kind", "operator": "==", "value": "handbook"}
+    pipeline = Pipeline()
+    pipeline.add_component("rules", RulePrefilter(rules=[], metadata_rules={"zone": kind, "handbook": kind}))
+    documents = [Document(content="Opening hours", meta={"kind": "handbook"})]
+    for made in (pipeline, Pipeline.loads(pipeline.dumps())):
+        assert made.run({"rules": {"query": "When?", "documents": documents}})["rules"]["rule_name"] == "handbook"
 
 
 @pytest.mark.parametrize("year", ["2021 or so", [2021], {"of": 2021}, np.array([2021, 2022])], ids=type)

@@ -19,6 +19,7 @@ from haystack_integrations.crag.components import BatchRelevanceGrader, Heuristi
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.sealing import Sealed
+from haystack_integrations.crag.state import CragState
 
 QUESTION = "Where do penguins live?"
 TEXTS = ["Penguins live in Antarctica and on southern coasts.", "Camels live in deserts.", "Tea is a hot drink."]
@@ -176,6 +177,29 @@ def test_inputs_that_a_pipeline_around_it_was_not_given_are_left_out(rag: Any) -
     outer.add_component("rag", rag)
     result = asyncio.run(outer.run_async({"rag": {"query": QUESTION}}))["rag"]
     assert result["answers"][0].data == "In Antarctica [1]."
+
+
+@component
+class Silent:
+    """An expander that gives nothing where it knows no other query."""
+
+    @component.output_types(query=str, state=CragState, exhausted=list[Document])
+    def run(self, state: CragState) -> dict[str, Any]:
+        """Give nothing."""
+        return {}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_run_that_ends_within_a_component_of_ones_own_says_so(
+    asynchronous: bool, in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What came back was an empty dictionary, and the first thing said of it a KeyError in the application."""
+    fill(in_memory_store, [Document(content=text) for text in TEXTS])
+    retrieval = load("corrective_retrieval", store=in_memory_store, expander=Silent())
+    asked = {"query": "Who repairs bicycles?"}
+    assert (asyncio.run(retrieval.run_async(**asked)) if asynchronous else retrieval.run(**asked)) == {}
+    (message,) = [record.getMessage() for record in caplog.records if "The run ended" in record.getMessage()]
+    assert "before record, so none of its outputs ['documents', 'crag'] came" in message
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

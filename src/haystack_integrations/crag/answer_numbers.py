@@ -3,7 +3,7 @@ Numbers of an answer that its evidence does not have: the made-up detail that co
 
 A number is compared by its digits, whatever separates them, so that 1,200 and 1.200 are the same; a number that is
 written out counts with its digits in English, Chinese and Japanese, as does 12万. Numbers up to twelve are left out,
-since they number lists and count things; and so is what belongs to a name, as in COVID-19.
+since they count things; and so is what numbers a list, and what belongs to a name, as in COVID-19.
 """
 
 import re
@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from threading import Lock
 from typing import Final
-from unicodedata import normalize
+from unicodedata import normalize, numeric
 
 from cachetools import LRUCache, cached
 
@@ -21,6 +21,9 @@ from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 # Groups of thousands may be set apart by spaces. All marks between digits are read alike, Arabic ones among them.
 _NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)(?:[.,\u066b]\d+)?|\d+(?:[.,'\u2019\u060c\u066b\u066c]\d+)*")
+_ITEM: Final = re.compile(r"^[ \t>*_-]*(\d{1,3})[.)](?=[ \t*_])", re.MULTILINE)
+_RAISED: Final = re.compile(r"(?<=\d)[\u00b2\u00b3\u00b9\u2070-\u2079]+")
+_PART: Final = re.compile(r"(?:(?<=\d) ?)?[\u00bc-\u00be]")
 _OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
     r"(?<!\d)(\d{1,12})(?:[.,](\d{1,12}))? ?(thousand|million|billion|trillion)s?\b", re.IGNORECASE
@@ -43,9 +46,10 @@ MOST_NUMBERS: Final = 20
 """How many of an answer's numbers are told at most."""
 
 _MARKS: Final = re.compile(r"\D+")
+_FRACTION: Final = re.compile(r"[.,\u066b]\d{1,2}$")  # of three digits it may be a group of thousands
 
 
-def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
+def unsupported_numbers(answer: str, evidence: Iterable[str], *, amounts: bool = False) -> list[str]:
     """
     Find numbers that an answer did not take from its evidence.
 
@@ -58,9 +62,10 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
 
     :param answer: What a model wrote, without its citations.
     :param evidence: All texts that it was shown, the question among them.
+    :param amounts: Read 99.90 as 99.9, and 12,000.00 as 12000, as people write prices. Version 3.10 is not 3.1.
     :returns: The numbers as the answer writes them, each once, the first 20; those up to twelve are not looked at.
     """
-    text = plain_digits(answer)
+    text = _without_items(_plain(answer))
     written = dict.fromkeys(found[0] for found in _NUMBER.finditer(text) if not _is_small(found[0]) and _stands(found))
     if not written:
         return []
@@ -72,13 +77,15 @@ def unsupported_numbers(answer: str, evidence: Iterable[str]) -> list[str]:
     # The other ways of writing take most of the time, and each is one of small, or of large numbers.
     sizes = {len(part) for number in left for part in (_digits(number), *_MARKS.split(number))}
     is_short, is_long = min(sizes) <= len(str(max(_VALUES.values()))), max(sizes) > min(_ZEROS.values())
-    known = set(chain.from_iterable(each.forms(spelled=is_short, scaled=is_long) for each in texts))
+    forms = (each.forms(spelled=is_short, scaled=is_long, amounts=amounts) for each in texts)
+    known = set(chain.from_iterable(forms))
     scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
     scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
     missing = [
         number
         for number in left
         if _digits(number) not in known
+        and not (amounts and _amount(number) in known)
         and scaled.get(number) not in known
         and not _are_known(_MARKS.split(number), known)
     ]
@@ -93,6 +100,27 @@ def plain_digits(text: str) -> str:
     :returns: The same in Unicode's compatible form.
     """
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), normalize("NFKC", text))
+
+
+def _plain(text: str) -> str:
+    """Write 3½ as 3.5, and set a note's mark or a power apart: 14¹ is 14."""
+    if text.isascii():
+        return text
+    told = _PART.sub(lambda part: f"{numeric(part[0][-1]):.2f}".removeprefix("0").rstrip("0"), text)
+    return plain_digits(_RAISED.sub(lambda mark: f" {mark[0]}", told))
+
+
+def _without_items(answer: str) -> str:
+    """Leave out the numbers of a list, which go on from 1 line by line: what is in its place is no number of a fact."""
+    last = 0
+
+    def instead(item: re.Match[str]) -> str:
+        nonlocal last
+        is_next = int(item[1]) in (1, last + 1)
+        last = int(item[1]) if is_next else last
+        return "" if is_next else item[0]
+
+    return _ITEM.sub(instead, answer)
 
 
 def _is_small(number: str) -> bool:
@@ -110,6 +138,11 @@ def _digits(number: str) -> str:
     return _MARKS.sub("", number).lstrip("0")
 
 
+def _amount(number: str) -> str:
+    """Leave out the zeros that a fraction ends with."""
+    return _digits(number.rstrip("0") if _FRACTION.search(number) else number)
+
+
 def _are_known(parts: Sequence[str], known: Collection[str]) -> bool:
     """Tell whether a date, a time or a grouped number stands there in parts; digits one by one are in any text."""
     return all(len(part) > 1 and _digits(part) in known for part in parts)
@@ -125,11 +158,12 @@ class _Numbers:
     """The numbers of a text, in each way of writing that has been asked for."""
 
     def __init__(self, text: str) -> None:
-        self.text = plain_digits(text)
+        self.text = _plain(text)
 
-    def forms(self, *, spelled: bool, scaled: bool) -> Iterator[str]:
+    def forms(self, *, spelled: bool, scaled: bool, amounts: bool) -> Iterator[str]:
         """Give all numbers by their digits."""
-        return chain(self._digits, self._scaled if scaled else (), self._spelled if spelled else ())
+        others = (self._scaled if scaled else (), self._spelled if spelled else (), self._amounts if amounts else ())
+        return chain(self._digits, *others)
 
     @cached_property
     def standing(self) -> frozenset[str]:
@@ -141,6 +175,10 @@ class _Numbers:
         in_numerals = () if self.text.isascii() else (digits for _, digits in numerals(self.text))
         parts = chain.from_iterable(map(_MARKS.split, self.standing))
         return frozenset((*map(_digits, self.standing), *map(_digits, parts), *in_numerals))
+
+    @cached_property
+    def _amounts(self) -> frozenset[str]:
+        return frozenset(map(_amount, self.standing))
 
     @cached_property
     def _scaled(self) -> frozenset[str]:

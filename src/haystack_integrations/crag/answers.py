@@ -5,7 +5,6 @@ A grader may let evidence pass that does not answer. The prompt of the answer th
 that case, so that an application can tell a found answer from a polite refusal without reading either.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
@@ -18,6 +17,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
+from haystack_integrations.crag.citations import cited, declines, without_citations
 from haystack_integrations.crag.deadlines import NoTimeLeftError
 from haystack_integrations.crag.homes import asked_by
 from haystack_integrations.crag.observing.telemetry import names_of
@@ -26,16 +26,6 @@ from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEW
 
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
-
-# Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, or brackets and marks of full
-# width, as Chinese and Japanese do.
-_TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
-_CITED: Final = re.compile(
-    rf"[\[\u3010\u3014\uff3b]\s*(\d{{1,3}}(?:(?:\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*|{_TO})\d{{1,3}})*)"
-    r"\s*[\]\u3011\u3015\uff3d]"
-)
-_RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}(\d{{1,3}})")
-_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
 
 class NoTextError(CallError, ValueError):
@@ -67,7 +57,7 @@ def answer_account(
     text = replies[0].text or ""
     if ANSWER_FAILED in replies[0].meta:
         return _account("failed")
-    numbers = _cited(text, len(passages))
+    numbers = cited(text, len(passages))
     known = [number for number in numbers if 1 <= number <= len(passages)]
     unknown = [number for number in numbers if number not in known]
     # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
@@ -197,30 +187,6 @@ def reply_tags(reply: ChatMessage) -> dict[str, Any]:
     }
 
 
-def declines(text: str, sentence: str) -> bool:
-    """
-    Tell whether a model said that the evidence does not answer.
-
-    :param text: What it wrote.
-    :param sentence: What it was asked to write in that case; empty when it was not.
-    :returns: Whether the text is that sentence, whatever its case, marks, quotes and citations; or begins with it and
-        cites nothing for what it goes on to say.
-    """
-    wanted, said = _bare(sentence), _bare(_CITED.sub("", text))
-    if not wanted or not said.startswith(wanted):
-        return False
-    rest = said[len(wanted) :]
-    return not rest or not (rest[0].isalnum() or rest[0] == " " or _CITED.search(text))
-
-
-def _bare(text: str) -> str:
-    """Leave out marks around a text. By hand: a pattern would take the square of the length of a line within it."""
-    words = " ".join(text.casefold().split())
-    first = next((at for at, sign in enumerate(words) if sign.isalnum()), len(words))
-    last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at].isalnum()), first - 1)
-    return words[first : last + 1]
-
-
 def _account(
     status: AnswerStatus, cited: Sequence[int] = (), unknown: Sequence[int] = (), invented: Sequence[str] = ()
 ) -> dict[str, Any]:
@@ -234,17 +200,9 @@ def _account(
 
 def _invented(text: str, question: str, passages: Sequence[Document]) -> list[str]:
     """Name the numbers of an answer that nothing has which its prompt may have shown: a template may use any field."""
-    values = (value for passage in passages for value in passage.meta.values())
-    told = (str(value) for value in values if isinstance(value, str | int | float | date))
+    values = [value for passage in passages for value in passage.meta.values()]
+    # Of mappings nothing is told: most are a program's, as the boxes of a page's words, whose numbers say anything.
+    listed = chain.from_iterable(value for value in values if isinstance(value, list | tuple | set | frozenset))
+    told = (str(value) for value in chain(values, listed) if isinstance(value, str | int | float | date))
     shown = chain((question,), (passage.content or "" for passage in passages), told)
-    return unsupported_numbers(_CITED.sub(" ", text), shown)
-
-
-def _cited(text: str, passages: int) -> list[int]:
-    """List the numbers in an answer's brackets, and those that a range of passages spans. `argv[1]` in code is none."""
-    numbers = set[int]()
-    for found in _CITED.findall(_CODE.sub(" ", text).strip() or text):
-        numbers.update(map(int, re.findall(r"\d+", found)))
-        spans = ((int(first), int(last)) for first, last in _RANGE.findall(found))
-        numbers.update(number for first, last in spans if last <= passages for number in range(first, last + 1))
-    return sorted(numbers)
+    return unsupported_numbers(without_citations(text, " "), shown, amounts=True)

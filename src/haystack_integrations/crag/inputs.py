@@ -9,6 +9,8 @@ from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 
 C = TypeVar("C", bound=type)
@@ -170,7 +172,8 @@ def _building(build: Callable[..., None]) -> Callable[..., None]:
     lists = {name for name in kinds if {get_origin(one) or one for one in get_args(kinds[name])} == {list, NoneType}}
 
     @wraps(build)
-    def built(self: object, *args: Any, **settings: Any) -> None:
+    def built(self: object, *given: Any, **named: Any) -> None:
+        args, settings = [_pythons(value) for value in given], {name: _pythons(value) for name, value in named.items()}
         try:
             build(self, *args, **settings)
         except CragError:  # a component's own words on its settings say more, but not of a text's letters
@@ -183,6 +186,17 @@ def _building(build: Callable[..., None]) -> Callable[..., None]:
         check(self, args, {name: value for name, value in settings.items() if not isinstance(value, PurePath)})
 
     return built
+
+
+def _pythons(value: Any) -> Any:
+    """Take NumPy's numbers as Python's, also within lists and mappings: no YAML can hold the others."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if not any(isinstance(inner, np.generic) for level in levels(value) for inner in level):
+        return value  # the very object, whatever it holds
+    if isinstance(value, list):
+        return [_pythons(inner) for inner in value]
+    return {name: _pythons(inner) for name, inner in value.items()}
 
 
 @cache

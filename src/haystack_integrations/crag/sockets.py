@@ -1,7 +1,8 @@
 """What a component takes and gives. Haystack's notes of it are not public: read here, in `inputs` and `copying`."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from types import NoneType
+from typing import Any, Literal, get_args
 
 from haystack import logging
 
@@ -9,6 +10,9 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import check_input
 
 logger = logging.getLogger(__name__)
+
+_Edge = tuple[str, str, Mapping[str, Any]]
+"""A connection as Haystack's graph has it: who gives, who takes, and its sockets."""
 
 
 def sockets_of(part: object, door: Literal["input", "output"]) -> Mapping[str, Any] | None:
@@ -64,6 +68,40 @@ def leads_nowhere(part: object, taken: str, *others: str) -> bool:
     """
     sockets = sockets_of(part, "output") or {}
     return not sockets[taken].receivers and any(sockets[other].receivers for other in others)
+
+
+def leads_back(part: object, taken: str, untold: str) -> bool:
+    """
+    Tell whether a branch leads back to the component that takes it, without what the component is to be told then.
+
+    :param part: The component that branches.
+    :param taken: The output of the branch taken, of the type of what is to be told.
+    :param untold: The input that has to get it on that way, handed on by each component between.
+    :returns: Whether the component will be run again as if for the first time.
+    """
+    pipeline, wanted = pipeline_of(part), _kinds((sockets_of(part, "input") or {})[untold].type)
+    if pipeline is None:
+        return False
+    edges: list[_Edge] = list(pipeline.graph.edges(data=True))
+    begun = [edge for edge in edges if pipeline.get_component(edge[0]) is part and edge[2]["from_socket"].name == taken]
+    telling = [edge for edge in edges if _kinds(edge[2]["from_socket"].type) & {*wanted, Any}]
+    back = [edge for edge in _behind(begun, edges) if pipeline.get_component(edge[1]) is part]
+    told = [edge for edge in _behind(begun, telling) if pipeline.get_component(edge[1]) is part]
+    return bool(back) and untold not in {edge[2]["to_socket"].name for edge in told}
+
+
+def _kinds(kind: Any) -> set[Any]:
+    """Take a type apart; None says nothing."""
+    return {kind, *get_args(kind)} - {NoneType}
+
+
+def _behind(begun: Sequence[_Edge], edges: Sequence[_Edge]) -> list[_Edge]:
+    """List the connections from some on, by those that count."""
+    found, ahead = list[_Edge](), [*begun]
+    while ahead:
+        found.append(edge := ahead.pop())
+        ahead += [other for other in edges if other[0] == edge[1] and other not in found and other not in ahead]
+    return found
 
 
 def tell_of_dead_end(part: object, taken: str, *others: str) -> None:

@@ -137,9 +137,11 @@ def _to_be_judged(document: Document, grade: Grade | None) -> Document:
 def _told(said: Any) -> tuple[str | None, float | None]:
     """Read a scorer's verdict, which may be a word alone, and how sure the scorer is of it."""
     verdict, likely = (said.get("verdict"), said.get("probabilities")) if isinstance(said, Mapping) else (said, None)
+    if not isinstance(verdict, str):
+        return None, None
     # Of the verdict told, which need not be the likeliest: a calibration may ask more of `correct`.
     certainty = plain(likely.get(verdict)) if isinstance(likely, Mapping) else None
-    return verdict if isinstance(verdict, str) else None, certainty if is_number(certainty) else None
+    return verdict, certainty if is_number(certainty) else None
 
 
 def _without(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from haystack import Document, component
 
 from haystack_integrations.crag.deciding.abstention import in_words
 from haystack_integrations.crag.deciding.decisions import Aggregate, Over, check_aggregate
+from haystack_integrations.crag.deciding.miswired import check_ways
 from haystack_integrations.crag.deciding.policy import Policy, check_mode
-from haystack_integrations.crag.deciding.routing import Routing, tell_of_dead_end
+from haystack_integrations.crag.deciding.routing import Routing
 from haystack_integrations.crag.deciding.thresholds import Preset, Thresholds
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -28,13 +29,11 @@ class CragRouter:
 
     ```python
     from haystack import Document
-    from haystack_integrations.crag.components.crag_router import CragRouter
-    from haystack_integrations.crag.grades import Grade, question_id, with_grade
+    from haystack_integrations.crag.components import CragRouter, HeuristicGrader
 
-    question = "Who wrote Emma?"
-    document = with_grade(Document(content="Emma is by Jane Austen."), Grade(0.9, "graded", "I", question_id(question)))
-    result = CragRouter().run(query=question, documents=[document])
-    assert (result["decision"]["verdict"], len(result["generate"])) == ("correct", 1)
+    question, page = "When is a refund paid?", Document(content="A refund is paid within 14 days.")
+    graded = HeuristicGrader().run(query=question, documents=[page])["documents"]
+    assert CragRouter().run(query=question, documents=graded)["generate"] == graded
     ```
     """
 
@@ -140,11 +139,12 @@ class CragRouter:
             - `generate`: The evidence to answer from; `abstain`: words for none; with both `outcome`: the final state.
             - `refine`, `re_retrieve`, `web`, `web_and_refine`: The state; with the web `kept`: the documents that stay.
             - `decision`, `state`: The decision record, plain JSON, and the state after it.
+        :raises ConfigurationError: Where the pipeline leads a correction back here without its state.
         """
         said = {**(scored or {}), **(report or {}), "retrieval": retrieval}
         choice, decision, after = self._routing.decide(query, documents, state, said, mode)
         branch = choice.branch(after)
         if "abstain" in branch:
             branch["abstain"] = in_words(self.abstention, decision, explain=self.explain_abstention)
-        tell_of_dead_end(self, choice.action)
+        check_ways(self, choice.action)
         return {**branch, "decision": given(decision, sealed=sealed), "state": after}

@@ -79,7 +79,7 @@ class EvidencePromptBuilder(Copied):
         passages = [
             {
                 "number": number,
-                "source": source_of(document),
+                "source": _in_quotes(source_of(document)),
                 "origin": origin_of(document),
                 "title": _title(document),
                 "text": document.content or "",
@@ -99,7 +99,12 @@ def source_of(document: Document) -> str:
     :param document: Any document.
     :returns: Its source, address, file or title; its id when it has none of them.
     """
-    return source_name(document) or _named(document) or document.id
+    return source_name(document) or _named(document) or str(document.id)
+
+
+def _in_quotes(source: str) -> str:
+    """Write a source so that it ends where its quotes do: a file's name may hold some, and say it is another number."""
+    return " ".join(source.split()).replace('"', "'")
 
 
 def _named(document: Document) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from haystack import component
+from haystack import component, logging
 
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.deciding.policy import check_mode
@@ -12,10 +12,13 @@ from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.inputs import check_input
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import check_whole
+from haystack_integrations.crag.sockets import leads_nowhere
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.vocabulary import WebStatus
+
+logger = logging.getLogger(__name__)
 
 
 @component
@@ -85,6 +88,21 @@ class QuestionGuard:
         :raises QuestionError: For an empty or too long question, and one that is no Unicode text.
         :raises ConfigurationError: For an unknown mode or limit, a `top_k` below 1, or a `web` that is neither.
         """
+        self._check(query)
+        if top_k is not None:
+            check_whole("top_k", top_k)
+        check_input("QuestionGuard", "web", web, bool | None)  # "false" would let the web be asked
+        Budget.of(budget)
+        limits = Budget.of({**(self.budget or {}), **(budget or {})})
+        asked = None if mode is None else check_mode(mode)
+        status: WebStatus = "skipped" if web is False else "off"
+        search = first_search(bare_question(query))
+        self._tell_of_lost(budget=self.budget or budget, strategy=self.strategy, mode=mode, web=web is False)
+        state = CragState.start(query, search, budget=limits, mode=asked, web=status, **_first(self.strategy))
+        return {"query": search, "state": state}
+
+    def _check(self, query: object) -> None:
+        """Refuse what is no question."""
         if query is not None and not isinstance(query, str):
             msg = f"got a {type(query).__name__} as the question, wanted a text; of a ChatMessage pass its text"
             raise QuestionError(msg, "string_type")
@@ -108,16 +126,16 @@ class QuestionGuard:
         if not one_line(query):
             msg = "the question is empty: none of its characters can be seen; ask one with at least one word"
             raise QuestionError(msg, "empty")
-        if top_k is not None:
-            check_whole("top_k", top_k)
-        check_input("QuestionGuard", "web", web, bool | None)  # "false" would let the web be asked
-        Budget.of(budget)
-        limits = Budget.of({**(self.budget or {}), **(budget or {})})
-        asked = None if mode is None else check_mode(mode)
-        status: WebStatus = "skipped" if web is False else "off"
-        search = first_search(bare_question(query))
-        state = CragState.start(query, search, budget=limits, mode=asked, web=status, **_first(self.strategy))
-        return {"query": search, "state": state}
+
+    def _tell_of_lost(self, **given: Any) -> None:
+        """Warn where a pipeline takes only the query: what is wished for a run stands in its state."""
+        wishes = [name for name, value in given.items() if value]
+        if wishes and leads_nowhere(self, "state", "query"):
+            logger.warning(
+                "{wishes} of QuestionGuard has no effect, since its output state leads nowhere; connect it to the "
+                "router and to whatever else takes a state",
+                wishes=" and ".join(wishes),
+            )
 
 
 def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:

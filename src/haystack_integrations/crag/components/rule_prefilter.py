@@ -64,8 +64,9 @@ class RulePrefilter:
             from the environment or `.env`, and is 2 when that is not set.
         :param vector_score: Least cosine in [0, 1] for `high_vector_score`; None reads
             `KB_AGENT_VECTOR_SCORE_THRESHOLD`, and is 0.8 when that is not set.
-        :param metadata_rules: Own rules by name, in Haystack's filter syntax, tried after the others: approved when
-            every document matches, for example `{"handbook": {"field": "meta.kind", "operator": "==", ...}}`.
+        :param metadata_rules: Own rules by name, in Haystack's filter syntax, tried after the others, in the order of
+            their names: approved when every document matches, for example
+            `{"handbook": {"field": "meta.kind", "operator": "==", ...}}`.
         :raises ConfigurationError: For an unknown rule, an unreadable one, or an unreadable setting.
         """
         unknown = [rule for rule in rules or () if rule not in RULES]
@@ -126,7 +127,8 @@ class RulePrefilter:
         for rule in self._rules:
             if checks[rule]():
                 return rule
-        for name, conditions in (self.metadata_rules or {}).items():
+        # Haystack sorts mappings where it writes YAML: from there, the same rule is to be the one that is told.
+        for name, conditions in sorted((self.metadata_rules or {}).items(), key=lambda rule: str(rule[0])):
             if all(fulfils(document, conditions, name) for document in documents):
                 return name
         return ""

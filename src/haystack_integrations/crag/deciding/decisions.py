@@ -171,9 +171,8 @@ def _never_empty(
 def _counts(grades: Sequence[Grade | None]) -> dict[str, int]:
     """Count the documents, and what became of their grading."""
     counts = {"documents_in": len(grades), "graded": 0, "cached": 0, "approved": 0, "failed": 0}
-    for grade in grades:
-        if grade is not None:
-            counts[grade.status] += 1
+    for grade in filter(None, grades):
+        counts[grade.status] += 1
     return counts
 
 
@@ -182,7 +181,8 @@ def _aggregate(name: str, scores: Sequence[float], set_score: float | None) -> f
     if name != "set":
         return AGGREGATES[name](scores) if scores else None
     if set_score is None:
-        msg = "aggregate 'set' needs a set_score in the grader's report, but got none; connect grader.report to router"
+        msg = "aggregate 'set' needs a set_score in the report of the grader (set_score_of makes one), but got none; "
+        msg += "connect grader.report to router, or choose aggregate='max'"
         raise ConfigurationError(msg)
     return set_score
 

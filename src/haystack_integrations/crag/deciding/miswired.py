@@ -1,12 +1,15 @@
-"""What a router can tell of inputs that belong to no run, or to another question: nothing else would say it."""
+"""What a router can tell of wrong connections, and inputs of no run or another question: nothing else would say it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +37,34 @@ def tell_of_other_question(documents: Sequence[Document], question: str) -> None
             "grader and router the same `query`, the user's question",
             count=len(documents),
         )
+
+
+def check_ways(router: Any, action: str) -> None:
+    """
+    Look at where a correction leads: a router in a pipeline of the user's own is told of its connections by Haystack.
+
+    Where nothing is connected to it, which `load` refuses, the run ends there without an answer: that is warned of.
+
+    :param router: The component.
+    :param action: What it is about to do.
+    :raises ConfigurationError: Where it leads back to the router, but not its state: each pass would be the first, so
+        that no limit holds, and most runs end after a hundred of them, by Haystack's error.
+    """
+    if action not in LOOP_ACTIONS:
+        return
+    if leads_nowhere(router, action, "generate"):
+        logger.warning(
+            "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
+            "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
+            action=action,
+        )
+    if leads_back(router, action, "state"):
+        msg = (
+            f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "
+            "and no limit held; connect the state of what makes the correction, such as expander.state or web.state, "
+            "to router.state"
+        )
+        raise ConfigurationError(msg)
 
 
 def begun(query: str, state: CragState | None) -> CragState:

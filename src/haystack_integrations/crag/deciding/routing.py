@@ -19,7 +19,6 @@ from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.grades import grade_of, origin_of, question_id, set_score_of, taken_up, unite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
-from haystack_integrations.crag.sockets import leads_nowhere
 from haystack_integrations.crag.state import CragState, known_grades, never_judged
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, LOOP_ACTIONS, NO_WEB, WEB_ACTIONS, Mode
 
@@ -132,23 +131,6 @@ class Routing:
         if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
         return _taken_back(judgement, report)
-
-
-def tell_of_dead_end(router: Any, action: str) -> None:
-    """
-    Warn of a correction that nothing is connected to: the pipeline around the router ends there, without an answer.
-
-    `load` refuses such a pipeline. A router in one of the user's own is told of its connections by Haystack only.
-
-    :param router: The component.
-    :param action: What it is about to do.
-    """
-    if action in LOOP_ACTIONS and leads_nowhere(router, action, "generate"):
-        logger.warning(
-            "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
-            "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
-            action=action,
-        )
 
 
 def _received(documents: Sequence[Document], question: str, mode: str) -> list[Document]:

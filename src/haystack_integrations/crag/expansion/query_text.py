@@ -16,7 +16,7 @@ _BEFORE: Final = "(`'"
 _BEHIND: Final = f"{_ENDS},;)`'"
 _JOINERS: Final = "\u200c\u200d"
 _PREFIX: Final = re.compile(
-    r"(?:[-*+>\u2022\u2013]|\(?\d{1,2}[.):]|\[\d{1,2}\])\s+"
+    r"(?:[-*+>\u2022\u2013]|\(?(\d{1,2})[.):]|\[(\d{1,2})\])\s+"
     r"|(?:(?:new|next|improved|rewritten|rephrased|standalone|better|final|search|web|sub)[ -]?){0,3}"
     r"(?:quer(?:y|ies)|questions?|keywords?)(?: ?#?\d{1,2})? ?[:\uff1a]\s*",
     re.IGNORECASE,
@@ -83,16 +83,19 @@ def _visible(sign: str) -> str:
     return sign if sign in _JOINERS or not category(sign).startswith("C") else ""
 
 
-def cleaned(line: str) -> str:
+def cleaned(line: str, lines: int = 1) -> str:
     """
     Take from a line that a model wrote what surrounds a query: list marks, `Query:`, quotes, Markdown.
 
     :param line: One line.
+    :param lines: Of how many: a number beyond is none of a list, but a word of the query, as in "5. Mai 1945".
     :returns: The query; may be empty.
     """
     text = _BOLD.sub(r"\1", one_line(line))
     for _ in range(_MOST_PREFIXES):
-        bare = _unquoted(_PREFIX.sub("", text, count=1)) if _PREFIX.match(text) else _unquoted(text)
+        found = _PREFIX.match(text)
+        is_word = found is not None and int(found[1] or found[2] or 0) > lines
+        bare = _unquoted(text if found is None or is_word else text[found.end() :])
         if bare == text:
             break
         text = bare

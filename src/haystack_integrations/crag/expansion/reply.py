@@ -67,7 +67,7 @@ def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str]
     lines = written or list(_lines(said))
     found: dict[str, str] = {}
     for line in lines[:_MOST_LINES]:
-        query = cleaned(line)
+        query = cleaned(line, len(lines))
         if usable(query) and not _SORRY.match(query) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"

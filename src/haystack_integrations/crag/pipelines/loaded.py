@@ -137,14 +137,22 @@ class LoadedPipeline(SuperComponent):
         Give the outputs of such a run by the names of the YAML.
 
         :param results: What it gave, by component and socket.
-        :returns: As `run`; outputs that did not come are left out.
+        :returns: As `run`; outputs that did not come are left out, which is told where none came.
         """
-        return {
+        found = {
             name: opened(results[part][socket])
             for path, name in self.output_mapping.items()
             for part, _, socket in (path.partition("."),)
             if socket in results.get(part, {})
         }
+        if not found:
+            logger.warning(
+                "The run ended before {last}, so none of its outputs {outputs} came: a connection is missing, or a "
+                "component gave nothing that leads on. One of your own has to give a connected output in each case.",
+                last=" and ".join(sorted(self.last)),
+                outputs=list(self.output_mapping.values()),
+            )
+        return found
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "LoadedPipeline":

@@ -1,0 +1,81 @@
+"""Which passages a text cites, in the ways in which models write that; and whether it declines to answer from any."""
+
+import re
+from typing import Final
+
+# Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, brackets and marks of full width,
+# as Chinese and Japanese do, the kind of thing before the number, or a dagger and where they read it behind.
+_TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
+_KIND: Final = r"(?:(?:documents?|docs?|passages?|sources?|evidence|references?|refs?)\s*(?:[:#]\s*)?|\^)?"
+_AND: Final = r"(?:and|und|et|y|e|en)\s+"
+_BESIDE: Final = rf"\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*(?:{_AND})?|\s*&\s*|\s+{_AND}"
+_CITED: Final = re.compile(
+    rf"[\[\u3010\u3014\uff3b]\s*({_KIND}\d{{1,3}}(?:(?:{_BESIDE}|{_TO}){_KIND}\d{{1,3}})*)\s*"
+    r"(?:\u2020[^\n\[\]\u3010\u3011]{0,40})?[\]\u3011\u3015\uff3d]",
+    re.IGNORECASE,
+)
+_RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}{_KIND}(\d{{1,3}})", re.IGNORECASE)
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+
+
+def cited(text: str, passages: int) -> list[int]:
+    """
+    List the numbers in an answer's brackets, and those that a range of passages spans. `argv[1]` in code is none.
+
+    ```python
+    from haystack_integrations.crag.citations import cited
+
+    assert cited("It opened in 1889 [1, 2 and 4]. It is open daily [Document 3].", passages=4) == [1, 2, 3, 4]
+    ```
+
+    :param text: The answer.
+    :param passages: How many there are: a range beyond is none of passages, and only its ends are told.
+    :returns: The numbers in order, each once, also those that no passage has.
+    """
+    numbers = set[int]()
+    for found in _CITED.findall(_CODE.sub(" ", text).strip() or text):
+        numbers.update(map(int, re.findall(r"\d+", found)))
+        spans = ((int(first), int(last)) for first, last in _RANGE.findall(found))
+        numbers.update(number for first, last in spans if last <= passages for number in range(first, last + 1))
+    return sorted(numbers)
+
+
+def without_citations(text: str, instead: str) -> str:
+    """
+    Take citations out of a text.
+
+    :param text: The text.
+    :param instead: What to put in the place of each.
+    :returns: The text without them.
+    """
+    return _CITED.sub(instead, text)
+
+
+def declines(text: str, sentence: str) -> bool:
+    """
+    Tell whether a model said that the evidence does not answer.
+
+    :param text: What it wrote.
+    :param sentence: What it was asked to write in that case; empty when it was not.
+    :returns: Whether the text is that sentence, whatever its case, marks, quotes and citations; or begins with it and
+        cites nothing for what it goes on to say.
+    """
+    wanted, said = _bare(sentence), _bare(_CITED.sub("", text))
+    if not wanted or not said.replace("\n", " ").startswith(wanted.replace("\n", " ")):
+        return False
+    rest = said[len(wanted) :]
+    # A new line ends the sentence, as a full stop does; it goes on behind a space, or as another word.
+    return not rest or not (rest[0].isalnum() or rest[0] == " " or _CITED.search(text))
+
+
+def _bare(text: str) -> str:
+    """
+    Leave out marks around a text, and white space but one sign of it: a line break where there was one.
+
+    By hand: a pattern would take the square of the length of a line within it.
+    """
+    lines = (" ".join(line.split()) for line in text.casefold().splitlines())
+    words = "\n".join(line for line in lines if line)
+    first = next((at for at, sign in enumerate(words) if sign.isalnum()), len(words))
+    last = next((at for at in range(len(words) - 1, first - 1, -1) if words[at].isalnum()), first - 1)
+    return words[first : last + 1]
