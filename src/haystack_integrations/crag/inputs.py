@@ -177,8 +177,8 @@ def _building(build: Callable[..., None]) -> Callable[..., None]:
         try:
             build(self, *args, **settings)
         except CragError:  # a component's own words on its settings say more, but not of a text's letters
-            given = {name: settings[name] for name in lists & settings.keys()}
-            check(self, (), {name: value for name, value in given.items() if isinstance(value, str | Mapping)})
+            listed = {name: settings[name] for name in lists & settings.keys()}
+            check(self, (), {name: value for name, value in listed.items() if isinstance(value, str | Mapping)})
             raise
         except Exception:
             check(self, args, settings)
