@@ -10,7 +10,8 @@ _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _MARKUP: Final = re.compile(r"`([^`]*)`|[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
 _LONGEST: Final = 200
 # As Markdown has two of them and reStructuredText any.
-_UNDERLINE: Final = re.compile(r"([=~^\"'`*+#.:_-])\1{2,}\s*")
+_UNDERLINES: Final = "=~^\"'`*+#.:_-"
+_UNDERLINE: Final = re.compile(rf"([{_UNDERLINES}])\1{{2,}}\s*")
 _LEVELS: Final = "=-"
 _NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\$\s")  # what is typed behind a prompt is none either
 _ITEM: Final = re.compile(r"\d+[.)]\s")
@@ -24,6 +25,16 @@ _SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
 _LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
+# Sections of laws and contracts, alone on their line: a word, a number, perhaps words that are no sentence.
+_NUMBERED: Final = re.compile(
+    r"(?:(?P<kind>§{1,2}|(?i:art(?:icle|ikel|[ií]culo|igo|icolo|\.)|section|sec\.|clause|klausel|chapter|part|title|teil|"
+    r"kapitel|abschnitt|chapitre|titre|cap[ií]tulo|capitolo|t[ií]tulo)|(?P<annex>(?i:annexe?|appendix|schedule|exhibit|"
+    r"anlage|anhang|anexo|allegato)))\s*(?:\d+[a-z]?(?:[.\u2013-]\d+)*|[IVXLC]+|[A-Z])(?!\w)"
+    r"|[第제]\s*[\d一二三四五六七八九十百千零\u3007]+\s*(?P<kind_behind>[编編章节節条條편장절조])(?![的第\w제]))"
+    r"[.:]?\s*(?P<words>.*)"
+)
+_LAST_OF_SENTENCE: Final = tuple(".;,:!?\u3002\uff1b\uff0c\uff1a\uff01\uff1f\u3001")  # Chinese ones, too
+_CLAUSE: Final = re.compile(r"\s*[(\uff08]?(?:\d{1,3}|[a-z])[).\uff09]")
 _TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
 
 
@@ -32,8 +43,9 @@ class Headings:
     Follows a text that is read passage by passage, in order.
 
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
-    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, and of AsciiDoc
-    those that begin with `=`. Which sign is of which level each text says itself, by the order in which they come.
+    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, of AsciiDoc those
+    that begin with `=`, and sections that a law or contract numbers, such as "§ 10 Notice". Which sign or word is of
+    which level each text says itself, by the order in which they come.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -63,6 +75,7 @@ class Headings:
                 continue
             if not self._is_markdown:
                 level, words = self._of_asciidoc(before, line)
+                level, words = (level, words) if level else self._numbered(before, line, below)
             elif self._front is False:
                 level, words = self._heading(line)
             else:
@@ -108,6 +121,18 @@ class Headings:
         if found is None or not self._begins_below(before):
             return 0, ""
         return self._level(_SIGNS[len(found["marks"]) - 1], is_over=False), _plain(found["words"])
+
+    def _numbered(self, before: str, line: str, below: str) -> tuple[int, str]:
+        """Read a line between blank ones, or above the first clause: "§ 10 Notice" is a title, "§ 10 applies." none."""
+        if before.strip() or len(line) > _LONGEST or (below.strip() and not _CLAUSE.match(below)):
+            return 0, ""
+        found = _NUMBERED.fullmatch(line.strip())
+        if found is None or found["words"][:1].islower() or found["words"].rstrip().endswith(_LAST_OF_SENTENCE):
+            return 0, ""
+        kind = (found["kind"] or found["kind_behind"]).casefold()
+        if found["annex"]:  # it follows on all sections, and is in none
+            kind = next((sign for sign, _ in self._signs if sign[0] not in _UNDERLINES), kind)
+        return self._level(kind, is_over=False), _plain(line)
 
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""
