@@ -141,6 +141,21 @@ def test_a_second_run_writes_and_deletes_nothing(store, client, folder):
     assert {hit["_version"] for hit in hits(client, store._index).values()} == {1}
 
 
+def test_another_run_has_other_names_and_what_it_indexed_twice_is_told(store, client, folder, tmp_path_factory):
+    """Two files of one name are cited apart; one that is there by a name below a base is named with that base."""
+    other = tmp_path_factory.mktemp("others") / "manual"
+    other.mkdir()
+    (other / "long.md").write_text("Another long text.")
+    index(folder, store)
+    index(other, store)
+    assert "manual/long.md" in "".join(source for source, _ in chunks(hits(client, store._index)))
+    assert index(other, store, base=other.parent).doubts == ()
+    assert index(folder, store).doubts == ()
+    for _ in range(2):
+        (doubt,) = index(other, store).doubts
+        assert f"--base {other.parent.as_posix()}," in doubt.reason
+
+
 def test_what_changed_is_replaced_and_what_vanished_is_removed(store, client, folder):
     """A file gets new documents, a record is overwritten under its id."""
     index(folder, store, base=folder)
@@ -639,7 +654,7 @@ def test_a_server_that_does_not_answer_is_one_clear_error(folder):
 def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_it(
     client: Elasticsearch, store: Any, elasticsearch_index: str, folder: Path
 ) -> None:
-    """A second run writes nothing, another folder with the same names takes nothing away, and what vanished goes."""
+    """A second run writes nothing, another folder with the same names has others and takes nothing away; what vanished goes."""
     other = folder.parent / "other"
     other.mkdir()
     (other / "short.txt").write_text("Mansfield Park is a third novel.")
@@ -650,5 +665,5 @@ def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_i
     (other / "short.txt").unlink()
     assert index(other, store).removed == 1
     shown = sorted({hit["_source"]["source"] for hit in hits(client, elasticsearch_index).values()})
-    assert shown == [*(f"c.jsonl#{number}" for number in (0, 1, 2, 7)), "long.md", "short.txt"]
+    assert shown == [*(f"c.jsonl#{number}" for number in (0, 1, 2)), "long.md", "other/c.jsonl#7", "short.txt"]
     assert index(folder, store).unchanged == 5
