@@ -654,7 +654,7 @@ def test_a_server_that_does_not_answer_is_one_clear_error(folder):
 def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_it(
     client: Elasticsearch, store: Any, elasticsearch_index: str, folder: Path
 ) -> None:
-    """A second run writes nothing, another folder with the same names has others and takes nothing away; what vanished goes."""
+    """A second run writes nothing, a folder with the same names has others and takes nothing; what vanished goes."""
     other = folder.parent / "other"
     other.mkdir()
     (other / "short.txt").write_text("Mansfield Park is a third novel.")
