@@ -37,6 +37,10 @@ def titled(text: str, **meta: str) -> Document:
         ("https://example.org/M%C3%BCnchen%20und%20K%c3%b6ln", "https example org München und Köln"),
         ("https://example.org/docs/v1.29", "https example org docs v1 29"),  # no name of a kind of files
         ("of/50%20more.md", "of 50 20more"),  # in a path, a sign is a sign
+        ("HR 0123456789abcdef0123456789abcdef/Sick leave fedcba9876543210fedcba9876543210.md", "HR Sick leave"),
+        ("Teams fedcba9876543210fedcba9876543210_all.csv", "Teams all"),  # as Notion exports them
+        ("leave-3f2504e0-4f89-41d3-9a0c-0305e82c3301.html", "leave"),
+        ("fedcba9876543210fedcba9876543210.md", "fedcba9876543210fedcba9876543210"),  # no other name
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
         ("Fu\u0308hrung.md", "F\u00fchrung"),

@@ -21,6 +21,8 @@ from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
 # Digits alone are of a version or a date.
 _SUFFIX: Final = re.compile(r"\.(?:(?i:markdown|asciidoc)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")
 _BETWEEN: Final = re.compile(rf"(?:[^\w{MARKS}]|_)+")
+# Notion's exports end all names of files and folders in one; nobody asks by it.
+_ID: Final = re.compile(r"[ _-](?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z])")
 _RECORD: Final = ".jsonl#"
 _LONGEST_NAME: Final = 100
 _LEVEL: Final = "__level"  # Haystack's HierarchicalDocumentSplitter gives a text once whole, then again in parts
@@ -124,10 +126,10 @@ def _titled(passage: Document, name: str, headings: list[str]) -> Document:
 
 
 def _words_of(source: str) -> str:
-    """Read a path or address as words; of a long one the end says more. The number of a record says nothing."""
+    """Read a path or address as words; of a long one the end says more. The number of a record says nothing, nor an id."""
     if _RECORD in source.lower():
         return ""
     source = unquote(source) if "://" in source else source  # in an address, letters beyond ASCII are numbers
     # macOS writes accents apart from their letters, and a mark alone would part a word.
-    words = _BETWEEN.sub(" ", _SUFFIX.sub("", normalize("NFC", source))).strip()
+    words = _BETWEEN.sub(" ", _ID.sub("", _SUFFIX.sub("", normalize("NFC", source)))).strip()
     return words if len(words) <= _LONGEST_NAME else words[-_LONGEST_NAME:].partition(" ")[2]
