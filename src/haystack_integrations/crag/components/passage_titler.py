@@ -126,7 +126,7 @@ def _titled(passage: Document, name: str, headings: list[str]) -> Document:
 
 
 def _words_of(source: str) -> str:
-    """Read a path or address as words; of a long one the end says more. The number of a record says nothing, nor an id."""
+    """Read a path or address as words; of a long one the end says more. A record's number or an id says nothing."""
     if _RECORD in source.lower():
         return ""
     source = unquote(source) if "://" in source else source  # in an address, letters beyond ASCII are numbers
