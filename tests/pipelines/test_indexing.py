@@ -1033,6 +1033,28 @@ def test_a_file_that_became_unreadable_keeps_its_old_version(folder, store):
 
 
 @pytest.mark.parametrize("base", [True, False])
+def test_a_folder_that_may_not_be_listed_any_more_keeps_what_it_had_and_says_so(folder, store, monkeypatch, base):
+    """Who took the right away may want it gone from the answers, too."""
+    root = folder.parent if base else None
+    (folder / "deep").mkdir()
+    (folder / "deep" / "new.md").write_text("Persuasion is a novel.")
+    index(folder, store, base=root)
+    list_really = os.scandir
+
+    def refuse(path: Path) -> object:
+        if path == folder / "deep":  # root, as whom containers run tests, may list all
+            raise PermissionError(13, "Permission denied")
+        return list_really(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    report = index(folder, store, base=root)
+    (failure,) = report.failures
+    assert (report.removed, failure.source) == (0, "docs/deep" if base else (folder / "deep").as_posix())
+    assert "cannot be listed" in failure.reason
+    assert failure.reason.endswith("what was indexed of it before stays and is found")
+
+
+@pytest.mark.parametrize("base", [True, False])
 def test_a_folder_that_became_empty_keeps_what_was_indexed_from_it_until_it_is_said_otherwise(folder, store, base):
     """It may not be mounted; the other given paths are brought up to date, and a file of another kind is none."""
     root = folder.parent if base else None

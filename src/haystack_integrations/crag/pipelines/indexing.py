@@ -15,7 +15,7 @@ from haystack_integrations.crag.pipelines.contents import Empty, Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
-from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload
+from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload, within
 from haystack_integrations.crag.pipelines.namesakes import Namesakes
 from haystack_integrations.crag.pipelines.refusals import way_out
 from haystack_integrations.crag.pipelines.replacing import STAYS, Part, lost
@@ -119,7 +119,7 @@ class _Run:
             return
         if isinstance(found, Failure):
             if self._shard.takes(found.source):
-                self._fail(found.source, found.reason, self._known.get(found.source))
+                self._fail(found.source, found.reason, within(found.source, self._known))
             else:  # reported by another process, but what it may have been is not known to be gone here either
                 self._failed_elsewhere.add(found.source)
             return
