@@ -471,6 +471,18 @@ def test_documents_that_were_copied_without_their_vectors_are_told(store, client
     assert doubt.reason.startswith("8 of 8 documents have no vector in the field 'embedding'; they are found by words")
 
 
+def test_an_alias_for_reading_is_not_written_to(store, client, elasticsearch_url, folder):
+    """The index itself is named; a name by which it is written, too, is as good, also one that is reckoned."""
+    prepare(store)
+    reading, writing, today = f"{store._index}-r", f"{store._index}-w", f"<{store._index}{{now/d}}>"
+    client.indices.put_alias(index=store._index, name=reading, is_write_index=False)
+    client.indices.put_alias(index=store._index, name=writing, is_write_index=True)
+    with pytest.raises(ConfigurationError, match=f"takes no writes .*pass the name of its index, '{store._index}'"):
+        index(folder, open_store("elasticsearch", elasticsearch_url, reading))
+    for name in (writing, today):
+        assert index(folder, open_store("elasticsearch", elasticsearch_url, name)).failures == ()
+
+
 @pytest.mark.parametrize("has_write_index", [False, True])
 def test_an_alias_of_several_indices_is_not_written_to(store, client, elasticsearch_url, folder, has_write_index):
     """A new version would go to one of them, and the old one stay in another for ever, found and cited."""
