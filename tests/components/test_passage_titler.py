@@ -107,6 +107,35 @@ def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: 
     assert second.meta["title"] == "rules - Pay"
 
 
+@pytest.mark.parametrize(
+    ("source", "first", "headings", "last"),
+    [
+        ("a.md", "# Fees\n\nNone.\n\n", "## Refunds\n\n### Sale\n\n", "Within 14 days."),
+        ("a.html", "# Fees\n\nNone.\n\n", "Refunds\n---\n\n", "Within 14 days."),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", "=======\nRefunds\n=======\n\n", "Within 14 days."),
+        ("a.txt", "Fees\n----\n\nNone.\n\n", "§ 10 Refunds\n\n", "Within 14 days."),
+    ],
+)
+def test_headings_at_the_end_of_a_passage_begin_the_next_one(source: str, first: str, headings: str, last: str) -> None:
+    """They say nothing of what they end; who asked for refunds found them there, and nothing below."""
+    for texts in ([first + headings, last], [first, headings, last], [first + headings.rstrip(), last]):
+        passages = [Document(content=text, meta={"source": source, "split_idx_start": 0}) for text in texts]
+        found = PassageTitler().run(passages)["documents"]
+        title = found[1].meta["title"]
+        assert [one.content for one in found] == [f"a\n\n{first}", f"{title}\n\n{headings}{last}"]
+        assert [one.id for one in found] == [passages[0].id, passages[-1].id]
+        assert not any("split_idx_start" in one.meta for one in found)
+
+
+def test_headings_stay_where_nothing_follows_and_where_they_are_a_list_or_code() -> None:
+    """And where a comment ends the text."""
+    many = "".join(f"## Topic {number}\n\n" for number in range(20))
+    for text in ("Text.\n\n# Code\n\n```\n# comment\n", f"Text.\n\n{many}", "# Fees\n\n<br>\n\n"):
+        passages = [Document(content=each, meta={"source": "a.md"}) for each in (text, "More.\n\n# End\n\n")]
+        found = PassageTitler().run(passages)["documents"]
+        assert [one.content.partition("\n\n")[2] for one in found] == [text, "More.\n\n# End\n\n"]
+
+
 def test_a_heading_that_says_no_more_than_the_name_is_left_out() -> None:
     """Most files begin with their own title."""
     found = passages_of("docs/travel-policy.md", "# Travel Policy\n\nIntro.", "Two weeks.")

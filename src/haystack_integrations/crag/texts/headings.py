@@ -45,7 +45,8 @@ class Headings:
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
     matter; in a text that is no Markdown, those with a line of one sign below them that is as long, of AsciiDoc those
     that begin with `=`, and sections that a law or contract numbers, such as "§ 10 Notice". Which sign or word is of
-    which level each text says itself, by the order in which they come.
+    which level each text says itself, by the order in which they come. `closing` is where in the passage that was read
+    last the headings begin that it ends with: its length where it ends with text.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -57,7 +58,7 @@ class Headings:
         self._open: list[tuple[int, str]] = []
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
-        self._fence = ""
+        self._fence, self.closing = "", 0
         self._front: bool | None = None  # before the first line
 
     def over(self, passage: str) -> list[str]:
@@ -69,26 +70,39 @@ class Headings:
             is not above it.
         """
         above: list[str] | None = None
-        lines = ["", *passage.splitlines(), ""]
-        for before, line, below in zip(lines, lines[1:], lines[2:], strict=False):
+        self.closing, start, end, titled = len(passage), 0, 0, -1
+        kept = passage.splitlines(keepends=True)
+        lines = ["", *(line.rstrip("\r\n") for line in kept), ""]
+        for number, (before, line, below) in enumerate(zip(lines, lines[1:], lines[2:], strict=False)):
+            start, last, end = end, start, end + len(kept[number])
             if not line.strip():
                 continue
-            if not self._is_markdown:
-                level, words = self._of_asciidoc(before, line)
-                level, words = (level, words) if level else self._numbered(before, line, below)
-            elif self._front is False:
-                level, words = self._heading(line)
-            else:
-                level, words = self._of_front(line, below)
-            if not (level or self._fence or self._front):
-                level, words = self._underlined(before, line, below)
+            level, words = self._read(before, line, below)
             if level:
                 self._open = [one for one in self._open if one[0] < level]
             if above is None:
                 above = [known for _, known in self._open]
             if words:
                 self._open.append((level, words))
+            if words and not self._front:
+                is_over = not self._is_markdown and before.strip() == below.strip() != ""
+                self.closing, titled = min(self.closing, last if is_over else start), number
+            elif titled < number - 1 or not _UNDERLINE.fullmatch(line):
+                self.closing = len(passage)
         return above or []
+
+    def _read(self, before: str, line: str, below: str) -> tuple[int, str]:
+        """Read a line between two: the level and words of a heading, 0 and none for all else."""
+        if not self._is_markdown:
+            level, words = self._of_asciidoc(before, line)
+            level, words = (level, words) if level else self._numbered(before, line, below)
+        elif self._front is False:
+            level, words = self._heading(line)
+        else:
+            level, words = self._of_front(line, below)
+        if not (level or self._fence or self._front):
+            level, words = self._underlined(before, line, below)
+        return level, words
 
     def _of_front(self, line: str, below: str) -> tuple[int, str]:
         """Read the first line, or one of the front matter, of which the title is a heading."""
