@@ -41,8 +41,8 @@ class PassageTitler:
     Gives passages a title, which is also the first line of their text: the words of their path, and their headings.
 
     A question names its subject, "How long is the notice in the travel policy?", and of `travel-policy.pdf` only the
-    first page may do so. Searches, graders and the embedding read the text, whatever store it is in. Headings that end a
-    passage begin the next one, and rows that go on with a Markdown table stand below the names of its columns.
+    first page may do so. Searches, graders and the embedding read the text, whatever store it is in. Headings that end
+    a passage begin the next one, and rows that go on with a Markdown table stand below the names of its columns.
 
     Source of the idea: contextual chunk headers, as in "Contextual Retrieval" (Anthropic, 2024), without a model.
 
@@ -68,8 +68,8 @@ class PassageTitler:
         :param documents: Passages, those of a document one after the other. `meta["title"]` names it, else its
             `source`, `url` or `file_path`; headings are looked for in files, `# ...` in what becomes Markdown only.
         :returns: A dictionary with the following keys:
-            - `documents`: Same order, same ids; headings alone are in the next. A text that begins with its title, or has
-              nothing to be named by, stays as it is; any other has no embedding, and no `split_idx_start` of its place.
+            - `documents`: Same order, same ids; headings alone are in the next. A text that begins with its title or
+              has nothing to be named by stays as it is; any other has no embedding and no `split_idx_start`.
         """
         texts = groupby(documents, _text_of)
         return {"documents": [each for (name, *_), some in texts for each in _titled_all(name or "", some)]}
