@@ -705,6 +705,19 @@ def test_headings_below_code_in_a_list_are_known() -> None:
     assert "1. Run this:\n```\n# all of it\nls\n```\nThen go." in text
 
 
+@pytest.mark.parametrize("around", ["<div>{}</div>", "{}", "<ul><li>{}</li></ul>", "<dl><dt>Go</dt><dd>{}</dd></dl>"])
+def test_what_follows_on_code_of_one_line_stands_on_lines_of_its_own(around: str) -> None:
+    """The beginning of other code stood behind it, so that all code of the page below was text, and all text code."""
+    lines = ["pip install crag", "crag demo", "# all of it\nls", "crag ask"]
+    code = around.format("".join(f"<pre><code>{line}</code></pre>" for line in lines))
+    text = converted(f"<h1>Halls</h1><p>Run this.</p>{code}<h2>Keys</h2><p>{TEXT}</p>")
+    assert all(
+        re.search(rf"(?m)^(?:- (?:Go: )?)?`{line}`$", text) for line in ("pip install crag", "crag demo", "crag ask")
+    )
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+
+
 PANELS = [("Linux", "<p>Use apt.</p>"), ("Windows", "<p>Use winget.</p>")]
 ARIA = "<ul role='tablist'>{}</ul><div>{}</div>".format(
     "".join(f"<li role='tab'>{label}</li>" for label, _ in PANELS),

@@ -47,6 +47,8 @@ def as_code(body: HtmlElement) -> None:
             line.tail = "\n" + (line.tail or "")
         code = builder.CODE(one.text_content())
         one[:], one.text = [code], None
+        if "\n" not in str(code.text) and not is_in(one, "td", "th"):
+            one.tag = "p"  # else what follows stands on its line: another command, or the fence of a listing
     in_line = [one for one in body.iter(*_IN_LINE) if not is_in(one, "pre", *_IN_LINE)]
     for one in in_line:
         if next(one.iter(*_BLOCKS), None) is None:
