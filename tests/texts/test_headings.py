@@ -131,6 +131,20 @@ def test_each_text_says_itself_which_sign_is_of_which_level() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "title"), [('"Compiled" files', '"Compiled" files'), ("*Canvas*: Flows", "Canvas: Flows")]
+)
+def test_a_title_may_begin_with_a_marked_word(line: str, title: str) -> None:
+    """The passages below were told to be of the section before; an item or other lines are none all the same."""
+    under = "=" * len(line)
+    for is_markdown in (True, False):
+        text = Headings(is_markdown=is_markdown)
+        assert [text.over(each) for each in (f"{line}\n{under}\ntext", "text")] == [[], [title]]
+    for none in ("* Canvas", '""""""', "***", '" said'):
+        text = Headings(is_markdown=False)
+        assert [text.over(each) for each in (f"{none}\n{'=' * len(none)}\ntext", "text")] == [[], []]
+
+
 def test_in_a_text_that_is_no_markdown_the_line_below_a_heading_is_as_long() -> None:
     """Else it may be the end of a sum."""
     text = Headings(is_markdown=False)

@@ -13,7 +13,8 @@ _LONGEST: Final = 200
 _UNDERLINES: Final = "=~^\"'`*+#.:_-"
 _UNDERLINE: Final = re.compile(rf"([{_UNDERLINES}])\1{{2,}}\s*")
 _LEVELS: Final = "=-"
-_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\$\s")  # what is typed behind a prompt is none either
+# Marks of items, rows, quotes, other lines; what is typed behind a prompt is no title either. A word may be marked.
+_NO_TITLE: Final = re.compile(r"\s|[|>+=~^-]|[*\"](?![^\W_])|\$\s")
 _ITEM: Final = re.compile(r"\d+[.)]\s")
 _SHORTER: Final = 2  # signs that a line below a title may lack
 # AsciiDoc's marks of places and blocks. In it no line stands over a title, as one does over a listing of one line.
