@@ -130,7 +130,12 @@ def test_headings_at_the_end_of_a_passage_begin_the_next_one(source: str, first:
 def test_headings_stay_where_nothing_follows_and_where_they_are_a_list_or_code() -> None:
     """And where a comment ends the text."""
     many = "".join(f"## Topic {number}\n\n" for number in range(20))
-    for text in ("Text.\n\n# Code\n\n```\n# comment\n", f"Text.\n\n{many}", "# Fees\n\n<br>\n\n"):
+    for text in (
+        "Text.\n\n# Code\n```\n",
+        "Text.\n\n# Code\n\n```\n# comment\n",
+        f"Text.\n\n{many}",
+        "# Fees\n\n<br>\n\n",
+    ):
         passages = [Document(content=each, meta={"source": "a.md"}) for each in (text, "More.\n\n# End\n\n")]
         found = PassageTitler().run(passages)["documents"]
         assert [one.content.partition("\n\n")[2] for one in found] == [text, "More.\n\n# End\n\n"]

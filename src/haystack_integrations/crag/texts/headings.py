@@ -88,9 +88,13 @@ class Headings:
             if words and not self._front:
                 is_over = not self._is_markdown and before.strip() == below.strip() != ""
                 self.closing, titled = min(self.closing, last if is_over else start), number
-            elif titled < number - 1 or not _UNDERLINE.fullmatch(line):
+            elif titled < number - 1 or not self._is_under(line):
                 self.closing = len(passage)
         return above or []
+
+    def _is_under(self, line: str) -> bool:
+        """Tell whether a line below a title is its own; in Markdown one of backticks begins code."""
+        return _UNDERLINE.fullmatch(line) is not None and (line[0] in _LEVELS or not self._is_markdown)
 
     def _read(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line between two: the level and words of a heading, 0 and none for all else."""
