@@ -718,6 +718,24 @@ def test_what_follows_on_code_of_one_line_stands_on_lines_of_its_own(around: str
     assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "<ul><li>Run <b>this</b> now:\n        {}</li></ul>",
+        "<ul><li>Run:\n      {}</li></ul>",
+        "<div>Run:\n      {}</div>",
+    ],
+)
+def test_headings_below_code_behind_wrapped_text_are_known(step: str) -> None:
+    """Blanks of the source stood before its beginning, and its end was taken for the beginning of other code."""
+    text = converted(
+        f"<h1>Halls</h1>{step.format('<pre># all of it' + chr(10) + 'ls</pre>')}<h2>Keys</h2><p>{TEXT}</p>"
+    )
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+    assert re.search(r":\n\n?```\n# all of it\nls\n```\n", text)
+
+
 PANELS = [("Linux", "<p>Use apt.</p>"), ("Windows", "<p>Use winget.</p>")]
 ARIA = "<ul role='tablist'>{}</ul><div>{}</div>".format(
     "".join(f"<li role='tab'>{label}</li>" for label, _ in PANELS),

@@ -49,6 +49,8 @@ def as_code(body: HtmlElement) -> None:
         one[:], one.text = [code], None
         if "\n" not in str(code.text) and not is_in(one, "td", "th"):
             one.tag = "p"  # else what follows stands on its line: another command, or the fence of a listing
+        else:
+            _begin_line(one)
     in_line = [one for one in body.iter(*_IN_LINE) if not is_in(one, "pre", *_IN_LINE)]
     for one in in_line:
         if next(one.iter(*_BLOCKS), None) is None:
@@ -57,6 +59,15 @@ def as_code(body: HtmlElement) -> None:
             one[:], one.text = [], one.text_content()
             if _is_within_line(one):
                 one.text = WRAPPED.sub(" ", one.text)
+
+
+def _begin_line(one: Any) -> None:
+    """End the line before a listing, as its source may not: a fence behind blanks, or words, begins no code."""
+    before, around = one.getprevious(), one.getparent()
+    if before is None and around.text and around.text.strip():
+        around.text = around.text.rstrip() + "\n"
+    elif before is not None and before.tail and before.tail.strip():
+        before.tail = before.tail.rstrip() + "\n"
 
 
 def _is_within_line(one: Any) -> bool:
