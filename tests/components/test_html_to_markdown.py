@@ -736,6 +736,25 @@ def test_headings_below_code_behind_wrapped_text_are_known(step: str) -> None:
     assert re.search(r":\n\n?```\n# all of it\nls\n```\n", text)
 
 
+@pytest.mark.parametrize("around", ["<strong>{}</strong>", "<a href='x'>{}</a>", "<em><span>{}</span></em>"])
+def test_wrapped_code_that_is_a_word_of_a_sentence_is_no_listing(around: str) -> None:
+    """It stands in a link, or is strong, with nothing beside it there: a fence within the line ended nowhere."""
+    code = around.format("<code>\n    crag index\n      docs</code>")
+    text = converted(f"<h1>Halls</h1><p>You can type {code} there.</p><p>{TEXT}</p>")
+    assert "```" not in text
+    assert re.search(r"You can type \W*crag index docs\W* there\.", text)
+
+
+@pytest.mark.parametrize(
+    "code", ["<div><p><code>\n  # all<br>\n  of it<br></code></p></div>", "<code># all\n of it</code>"]
+)
+def test_a_listing_of_code_with_breaks_begins_on_a_line_of_its_own(code: str) -> None:
+    """As Apache's manual has it in its steps."""
+    text = converted(f"<h1>Halls</h1><ol><li>Use a script like:\n        {code}</li></ol><h2>Keys</h2><p>{TEXT}</p>")
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+
+
 PANELS = [("Linux", "<p>Use apt.</p>"), ("Windows", "<p>Use winget.</p>")]
 ARIA = "<ul role='tablist'>{}</ul><div>{}</div>".format(
     "".join(f"<li role='tab'>{label}</li>" for label, _ in PANELS),
