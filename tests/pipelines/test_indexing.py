@@ -867,6 +867,19 @@ def test_files_of_one_name_in_two_folders_that_are_indexed_one_after_the_other_a
         assert events(index(tmp_path / path, store)).keys() == {"sources", "unchanged"}
 
 
+def test_files_of_one_name_in_folders_that_share_none_are_not_cited_by_their_whole_path(folder, store):
+    """Of a machine's folders clients are told no more than what parts the two."""
+    index(folder, store)
+    passages = store.filter_documents()
+    store.delete_documents([one.id for one in passages])
+    moved = [replace(one, meta={**one.meta, "source_path": f"/elsewhere/{one.meta['source']}"}) for one in passages]
+    store.write_documents(moved)
+    (folder / "c.jsonl").unlink()
+    index(folder, store)
+    shown = {one.meta["source"] for one in store.filter_documents() if one.meta["source_path"].startswith(str(folder))}
+    assert shown == {"docs/long.md", "docs/short.txt"}
+
+
 @pytest.mark.parametrize("base", ["", "docs"])
 def test_what_was_indexed_with_a_base_is_told_to_be_there_twice_after_a_run_without_one(folder, store, base):
     """The run that it names heals it; a file of the same name and other words is another one."""

@@ -76,7 +76,10 @@ def _further_out(bulk: Bulk, listing: Listing, new: list[str]) -> str | None:
             folders = {folder for meta in others if (folder := folder_of(meta))[:1] == listing.shared[:1]}
             common = posixpath.commonpath([listing.shared, *folders])
             own = listing.shared.rstrip("/")
-            return (posixpath.dirname(own) if common in ("", own) else common).rstrip("/") + "/" if own else None
+            if not own:
+                return None
+            # From the root, a name would be a path of this machine.
+            return (posixpath.dirname(own) if common in ("", "/", own) else common).rstrip("/") + "/"
     return None
 
 
