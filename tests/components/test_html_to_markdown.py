@@ -718,6 +718,16 @@ def test_what_follows_on_code_of_one_line_stands_on_lines_of_its_own(around: str
     assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
 
 
+@pytest.mark.parametrize("item", ["<ul><li>{}</li></ul>", "<dl><dt>Go</dt><dd>{}</dd></dl>"])
+def test_a_listing_behind_a_line_that_ends_with_code_begins_on_a_line_of_its_own(item: str) -> None:
+    """In an item it stood behind that code, and its end began other code."""
+    step = item.format("In place of <b>all</b> of <code>halls</code>\n    <pre># all of it\nls</pre>")
+    text = converted(f"<h1>Halls</h1>{step}<h2>Keys</h2><p>{TEXT}</p>")
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+    assert "In place of **all** of `halls`\n```\n# all of it\nls\n```\n" in text
+
+
 @pytest.mark.parametrize(
     "step",
     [

@@ -76,6 +76,11 @@ def _begin_line(one: Any) -> None:
         around.text = around.text.rstrip() + "\n"
     elif before.tail and before.tail.strip():
         before.tail = before.tail.rstrip() + "\n"
+    elif before.tag in _IN_LINE and around.tag in _HOLDERS:
+        words = list(around)[: around.index(before) + 1]
+        if not any(part.tag in _BLOCKS for part in words):
+            around.insert(0, builder.P(around.text or "", *words))
+            around.text = None
 
 
 def _is_within_line(one: Any) -> bool:
