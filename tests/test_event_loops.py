@@ -12,6 +12,12 @@ import pytest
 from haystack import Document
 from haystack.components.embedders import OpenAITextEmbedder
 from haystack.components.generators.chat import FallbackChatGenerator, OpenAIChatGenerator
+from haystack.components.retrievers import (
+    InMemoryBM25Retriever,
+    InMemoryEmbeddingRetriever,
+    MultiRetriever,
+    TextEmbeddingRetriever,
+)
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from keeping_alive import serving
@@ -101,6 +107,24 @@ def test_an_embedder_of_others_is_asked_on_every_loop(kind: type, url: str) -> N
     rag = load("corrective_retrieval", store=store, dense={"text_embedder": embedder})
     for _ in range(3):
         assert asyncio.run(rag.run_async(query="Where do penguins live?"))["crag"]["verdict"] == "correct"
+        gc.collect()
+
+
+@pytest.mark.filterwarnings("ignore:'MultiRetriever' is an experimental component")
+def test_the_embedder_of_a_retriever_beside_others_is_asked_on_every_loop(url: str) -> None:
+    """Those that Haystack runs side by side stand in a mapping: every second question raised."""
+    embedder = OpenAITextEmbedder(Secret.from_token("k"), "m", api_base_url=url, max_retries=0)
+    store = memory_store()
+    fill(store, [Document(content="Penguins live on the coast.")])
+    dense = TextEmbeddingRetriever(retriever=InMemoryEmbeddingRetriever(store), text_embedder=embedder)
+    rag = load(
+        "corrective_retrieval",
+        store=store,
+        dense=MultiRetriever(retrievers={"words": InMemoryBM25Retriever(store), "dense": dense}),
+    )
+    for _ in range(3):
+        found = asyncio.run(rag.run_async(query="Where do penguins live?"))
+        assert (found["crag"]["verdict"], found["crag"]["coverage"]["reasons"]) == ("correct", [])
         gc.collect()
 
 

@@ -705,6 +705,66 @@ def test_headings_below_code_in_a_list_are_known() -> None:
     assert "1. Run this:\n```\n# all of it\nls\n```\nThen go." in text
 
 
+@pytest.mark.parametrize("around", ["<div>{}</div>", "{}", "<ul><li>{}</li></ul>", "<dl><dt>Go</dt><dd>{}</dd></dl>"])
+def test_what_follows_on_code_of_one_line_stands_on_lines_of_its_own(around: str) -> None:
+    """The beginning of other code stood behind it, so that all code of the page below was text, and all text code."""
+    lines = ["pip install crag", "crag demo", "# all of it\nls", "crag ask"]
+    code = around.format("".join(f"<pre><code>{line}</code></pre>" for line in lines))
+    text = converted(f"<h1>Halls</h1><p>Run this.</p>{code}<h2>Keys</h2><p>{TEXT}</p>")
+    assert all(
+        re.search(rf"(?m)^(?:- (?:Go: )?)?`{line}`$", text) for line in ("pip install crag", "crag demo", "crag ask")
+    )
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+
+
+@pytest.mark.parametrize("item", ["<ul><li>{}</li></ul>", "<dl><dt>Go</dt><dd>{}</dd></dl>"])
+def test_a_listing_behind_a_line_that_ends_with_code_begins_on_a_line_of_its_own(item: str) -> None:
+    """In an item it stood behind that code, and its end began other code."""
+    step = item.format("In place of <b>all</b> of <code>halls</code>\n    <pre># all of it\nls</pre>")
+    text = converted(f"<h1>Halls</h1>{step}<h2>Keys</h2><p>{TEXT}</p>")
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+    assert "In place of **all** of `halls`\n```\n# all of it\nls\n```\n" in text
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "<ul><li>Run <b>this</b> now:\n        {}</li></ul>",
+        "<ul><li>Run:\n      {}</li></ul>",
+        "<div>Run:\n      {}</div>",
+    ],
+)
+def test_headings_below_code_behind_wrapped_text_are_known(step: str) -> None:
+    """Blanks of the source stood before its beginning, and its end was taken for the beginning of other code."""
+    text = converted(
+        f"<h1>Halls</h1>{step.format('<pre># all of it' + chr(10) + 'ls</pre>')}<h2>Keys</h2><p>{TEXT}</p>"
+    )
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+    assert re.search(r":\n\n?```\n# all of it\nls\n```\n", text)
+
+
+@pytest.mark.parametrize("around", ["<strong>{}</strong>", "<a href='x'>{}</a>", "<em><span>{}</span></em>"])
+def test_wrapped_code_that_is_a_word_of_a_sentence_is_no_listing(around: str) -> None:
+    """It stands in a link, or is strong, with nothing beside it there: a fence within the line ended nowhere."""
+    code = around.format("<code>\n    crag index\n      docs</code>")
+    text = converted(f"<h1>Halls</h1><p>You can type {code} there.</p><p>{TEXT}</p>")
+    assert "```" not in text
+    assert re.search(r"You can type \W*crag index docs\W* there\.", text)
+
+
+@pytest.mark.parametrize(
+    "code", ["<div><p><code>\n  # all<br>\n  of it<br></code></p></div>", "<code># all\n of it</code>"]
+)
+def test_a_listing_of_code_with_breaks_begins_on_a_line_of_its_own(code: str) -> None:
+    """As Apache's manual has it in its steps."""
+    text = converted(f"<h1>Halls</h1><ol><li>Use a script like:\n        {code}</li></ol><h2>Keys</h2><p>{TEXT}</p>")
+    headings = Headings()
+    assert [headings.over(text), headings.over("And so on.")] == [[], ["Halls", "Keys"]]
+
+
 PANELS = [("Linux", "<p>Use apt.</p>"), ("Windows", "<p>Use winget.</p>")]
 ARIA = "<ul role='tablist'>{}</ul><div>{}</div>".format(
     "".join(f"<li role='tab'>{label}</li>" for label, _ in PANELS),

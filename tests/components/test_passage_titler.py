@@ -37,6 +37,10 @@ def titled(text: str, **meta: str) -> Document:
         ("https://example.org/M%C3%BCnchen%20und%20K%c3%b6ln", "https example org München und Köln"),
         ("https://example.org/docs/v1.29", "https example org docs v1 29"),  # no name of a kind of files
         ("of/50%20more.md", "of 50 20more"),  # in a path, a sign is a sign
+        ("HR 0123456789abcdef0123456789abcdef/Sick leave fedcba9876543210fedcba9876543210.md", "HR Sick leave"),
+        ("Teams fedcba9876543210fedcba9876543210_all.csv", "Teams all"),  # as Notion exports them
+        ("leave-3f2504e0-4f89-41d3-9a0c-0305e82c3301.html", "leave"),
+        ("fedcba9876543210fedcba9876543210.md", "fedcba9876543210fedcba9876543210"),  # no other name
         ("rückgabe/größen.md", "rückgabe größen"),
         ("退款/条件.txt", "退款 条件"),
         ("Fu\u0308hrung.md", "F\u00fchrung"),
@@ -101,6 +105,40 @@ def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: 
     """Those that `crag index` converts."""
     _, second = passages_of(f"rules{suffix}", "# Pay\n\nMonthly.", "On Fridays.")
     assert second.meta["title"] == "rules - Pay"
+
+
+@pytest.mark.parametrize(
+    ("source", "first", "headings", "last"),
+    [
+        ("a.md", "# Fees\n\nNone.\n\n", "## Refunds\n\n### Sale\n\n", "Within 14 days."),
+        ("a.html", "# Fees\n\nNone.\n\n", "Refunds\n---\n\n", "Within 14 days."),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", "=======\nRefunds\n=======\n\n", "Within 14 days."),
+        ("a.txt", "Fees\n----\n\nNone.\n\n", "§ 10 Refunds\n\n", "Within 14 days."),
+    ],
+)
+def test_headings_at_the_end_of_a_passage_begin_the_next_one(source: str, first: str, headings: str, last: str) -> None:
+    """They say nothing of what they end; who asked for refunds found them there, and nothing below."""
+    for texts in ([first + headings, last], [first, headings, last], [first + headings.rstrip(), last]):
+        passages = [Document(content=text, meta={"source": source, "split_idx_start": 0}) for text in texts]
+        found = PassageTitler().run(passages)["documents"]
+        title = found[1].meta["title"]
+        assert [one.content for one in found] == [f"a\n\n{first}", f"{title}\n\n{headings}{last}"]
+        assert [one.id for one in found] == [passages[0].id, passages[-1].id]
+        assert not any("split_idx_start" in one.meta for one in found)
+
+
+def test_headings_stay_where_nothing_follows_and_where_they_are_a_list_or_code() -> None:
+    """And where a comment ends the text."""
+    many = "".join(f"## Topic {number}\n\n" for number in range(20))
+    for text in (
+        "Text.\n\n# Code\n```\n",
+        "Text.\n\n# Code\n\n```\n# comment\n",
+        f"Text.\n\n{many}",
+        "# Fees\n\n<br>\n\n",
+    ):
+        passages = [Document(content=each, meta={"source": "a.md"}) for each in (text, "More.\n\n# End\n\n")]
+        found = PassageTitler().run(passages)["documents"]
+        assert [one.content.partition("\n\n")[2] for one in found] == [text, "More.\n\n# End\n\n"]
 
 
 def test_a_heading_that_says_no_more_than_the_name_is_left_out() -> None:

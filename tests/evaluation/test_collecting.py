@@ -2,7 +2,9 @@
 
 import gzip
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -10,9 +12,11 @@ from haystack import Document
 from openpyxl import load_workbook
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
+from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
+from haystack_integrations.crag.evaluation import collecting
 from haystack_integrations.crag.evaluation.collecting import check_target, collect, read_questions, write_data
-from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.training import corpus_statistics
 from haystack_integrations.crag.judging.grading import Graded
@@ -199,6 +203,25 @@ def test_a_split_that_another_command_wrote_meanwhile_stays(store: Any, tmp_path
     with pytest.raises(ConfigurationError, match="there are questions at"):
         write_data(questions, found, store, place)
     assert {path: path.read_bytes() for path in place.iterdir()} == before
+
+
+def test_two_splits_that_are_collected_at_the_same_time_share_one_corpus(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each read it before the other one wrote, and the lists of one named documents that were not in it any more."""
+    asked = {"first": "What does a lamp cost?\n", "second": "When do ships leave?\n"}
+
+    def slowly(*arguments: Any) -> None:
+        sleep(0.3)
+        write_statistics(*arguments)
+
+    monkeypatch.setattr(collecting, "write_statistics", slowly)
+    with ThreadPoolExecutor() as threads:
+        files = [written(tmp_path, text, f"{name}.txt") for name, text in asked.items()]
+        found = [threads.submit(collected, store, file, tmp_path / "data", file.stem) for file in files]
+    listed = {name for one in found for row in lines(one.result() / LISTS) for name in row["retrieved"]}
+    assert len(listed) > 2
+    assert {row["id"] for row in lines(tmp_path / "data" / "corpus.jsonl")} == listed
 
 
 def test_a_question_that_no_pipeline_takes_is_named_by_its_line(store: Any, tmp_path: Path) -> None:

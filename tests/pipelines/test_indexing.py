@@ -846,6 +846,55 @@ def test_a_file_that_is_given_itself_is_shown_by_its_name_and_no_path_of_this_ma
     assert set(contents(store)) == {"short.txt", "deep/emma.txt", "long.md"}
 
 
+def test_files_of_one_name_in_two_folders_that_are_indexed_one_after_the_other_are_cited_by_two_names(tmp_path, store):
+    """Whatever is indexed first, and also where the index has names below a base, or of a folder within this one."""
+    for name in ("cars/docs", "bikes/docs", "boats/docs", "bikes/docs/old"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "index.md").write_text(f"All of {name}.")
+    index(tmp_path / "cars" / "docs", store)
+    index(tmp_path / "bikes" / "docs" / "old", store)
+    index(tmp_path / "bikes" / "docs", store)
+    index(tmp_path / "boats" / "docs", store, base=tmp_path / "boats")
+    named = {"index.md", "bikes/docs/old/index.md", "bikes/docs/index.md", "docs/index.md"}
+    assert set(contents(store)) == named
+    other = tmp_path / "trains"
+    (other / "docs").mkdir(parents=True)
+    (other / "docs" / "index.md").write_text("All of trains.")
+    (other / "new.md").write_text("New trains.")
+    index(other, store)
+    assert set(contents(store)) == {*named, "trains/docs/index.md", "trains/new.md"}
+    for path in ("cars", "bikes", "trains"):
+        assert events(index(tmp_path / path, store)).keys() == {"sources", "unchanged"}
+
+
+def test_files_of_one_name_in_folders_that_share_none_are_not_cited_by_their_whole_path(folder, store):
+    """Of a machine's folders clients are told no more than what parts the two."""
+    index(folder, store)
+    passages = store.filter_documents()
+    store.delete_documents([one.id for one in passages])
+    moved = [replace(one, meta={**one.meta, "source_path": f"/elsewhere/{one.meta['source']}"}) for one in passages]
+    store.write_documents(moved)
+    (folder / "c.jsonl").unlink()
+    index(folder, store)
+    shown = {one.meta["source"] for one in store.filter_documents() if one.meta["source_path"].startswith(str(folder))}
+    assert shown == {"docs/long.md", "docs/short.txt"}
+
+
+@pytest.mark.parametrize("base", ["", "docs"])
+def test_what_was_indexed_with_a_base_is_told_to_be_there_twice_after_a_run_without_one(folder, store, base):
+    """The run that it names heals it; a file of the same name and other words is another one."""
+    index(folder, store, base=folder.parent / base)
+    (folder.parent / "new").mkdir()
+    (folder.parent / "new" / "short.txt").write_text("Persuasion is no novel.")
+    assert index(folder.parent / "new", store).doubts == ()
+    (doubt,) = index(folder, store).doubts
+    assert f"run again with --base {(folder.parent / base).as_posix()}," in doubt.reason
+    index(folder, store, base=folder.parent / base)
+    assert len(contents(store)) == 6
+    by_path = {one.meta["source_path"] for one in store.filter_documents() if "source_path" in one.meta}
+    assert by_path == {(folder.parent / "new" / "short.txt").as_posix()}
+
+
 def test_a_folder_outside_of_the_base_that_is_indexed_beside_it_is_kept_up_to_date_too(folder, tmp_path, store):
     """What vanished from it is removed, and what is beside it is not."""
     for name in ("given", "other"):
@@ -994,6 +1043,28 @@ def test_a_file_that_became_unreadable_keeps_its_old_version(folder, store):
     assert len(report.failures) == 3
     assert (report.removed, report.documents_deleted) == (0, 0)
     assert contents(store) == before
+
+
+@pytest.mark.parametrize("base", [True, False])
+def test_a_folder_that_may_not_be_listed_any_more_keeps_what_it_had_and_says_so(folder, store, monkeypatch, base):
+    """Who took the right away may want it gone from the answers, too."""
+    root = folder.parent if base else None
+    (folder / "deep").mkdir()
+    (folder / "deep" / "new.md").write_text("Persuasion is a novel.")
+    index(folder, store, base=root)
+    list_really = os.scandir
+
+    def refuse(path: Path) -> object:
+        if path == folder / "deep":  # root, as whom containers run tests, may list all
+            raise PermissionError(13, "Permission denied")
+        return list_really(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    report = index(folder, store, base=root)
+    (failure,) = report.failures
+    assert (report.removed, failure.source) == (0, "docs/deep" if base else (folder / "deep").as_posix())
+    assert "cannot be listed" in failure.reason
+    assert failure.reason.endswith("what was indexed of it before stays and is found")
 
 
 @pytest.mark.parametrize("base", [True, False])

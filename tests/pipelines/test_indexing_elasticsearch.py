@@ -141,6 +141,21 @@ def test_a_second_run_writes_and_deletes_nothing(store, client, folder):
     assert {hit["_version"] for hit in hits(client, store._index).values()} == {1}
 
 
+def test_another_run_has_other_names_and_what_it_indexed_twice_is_told(store, client, folder, tmp_path_factory):
+    """Two files of one name are cited apart; one that is there by a name below a base is named with that base."""
+    other = tmp_path_factory.mktemp("others") / "manual"
+    other.mkdir()
+    (other / "long.md").write_text("Another long text.")
+    index(folder, store)
+    index(other, store)
+    assert "manual/long.md" in "".join(source for source, _ in chunks(hits(client, store._index)))
+    assert index(other, store, base=other.parent).doubts == ()
+    assert index(folder, store).doubts == ()
+    for _ in range(2):
+        (doubt,) = index(other, store).doubts
+        assert f"--base {other.parent.as_posix()}," in doubt.reason
+
+
 def test_what_changed_is_replaced_and_what_vanished_is_removed(store, client, folder):
     """A file gets new documents, a record is overwritten under its id."""
     index(folder, store, base=folder)
@@ -456,6 +471,18 @@ def test_documents_that_were_copied_without_their_vectors_are_told(store, client
     assert doubt.reason.startswith("8 of 8 documents have no vector in the field 'embedding'; they are found by words")
 
 
+def test_an_alias_for_reading_is_not_written_to(store, client, elasticsearch_url, folder):
+    """The index itself is named; a name by which it is written, too, is as good, also one that is reckoned."""
+    prepare(store)
+    reading, writing, today = f"{store._index}-r", f"{store._index}-w", f"<{store._index}{{now/d}}>"
+    client.indices.put_alias(index=store._index, name=reading, is_write_index=False)
+    client.indices.put_alias(index=store._index, name=writing, is_write_index=True)
+    with pytest.raises(ConfigurationError, match=f"takes no writes .*pass the name of its index, '{store._index}'"):
+        index(folder, open_store("elasticsearch", elasticsearch_url, reading))
+    for name in (writing, today):
+        assert index(folder, open_store("elasticsearch", elasticsearch_url, name)).failures == ()
+
+
 @pytest.mark.parametrize("has_write_index", [False, True])
 def test_an_alias_of_several_indices_is_not_written_to(store, client, elasticsearch_url, folder, has_write_index):
     """A new version would go to one of them, and the old one stay in another for ever, found and cited."""
@@ -639,7 +666,7 @@ def test_a_server_that_does_not_answer_is_one_clear_error(folder):
 def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_it(
     client: Elasticsearch, store: Any, elasticsearch_index: str, folder: Path
 ) -> None:
-    """A second run writes nothing, another folder with the same names takes nothing away, and what vanished goes."""
+    """A second run writes nothing, a folder with the same names has others and takes nothing; what vanished goes."""
     other = folder.parent / "other"
     other.mkdir()
     (other / "short.txt").write_text("Mansfield Park is a third novel.")
@@ -650,5 +677,5 @@ def test_a_source_is_shown_without_the_path_of_this_machine_and_known_again_by_i
     (other / "short.txt").unlink()
     assert index(other, store).removed == 1
     shown = sorted({hit["_source"]["source"] for hit in hits(client, elasticsearch_index).values()})
-    assert shown == [*(f"c.jsonl#{number}" for number in (0, 1, 2, 7)), "long.md", "short.txt"]
+    assert shown == [*(f"c.jsonl#{number}" for number in (0, 1, 2)), "long.md", "other/c.jsonl#7", "short.txt"]
     assert index(folder, store).unchanged == 5

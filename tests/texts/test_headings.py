@@ -131,6 +131,20 @@ def test_each_text_says_itself_which_sign_is_of_which_level() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "title"), [('"Compiled" files', '"Compiled" files'), ("*Canvas*: Flows", "Canvas: Flows")]
+)
+def test_a_title_may_begin_with_a_marked_word(line: str, title: str) -> None:
+    """The passages below were told to be of the section before; an item or other lines are none all the same."""
+    under = "=" * len(line)
+    for is_markdown in (True, False):
+        text = Headings(is_markdown=is_markdown)
+        assert [text.over(each) for each in (f"{line}\n{under}\ntext", "text")] == [[], [title]]
+    for none in ("* Canvas", '""""""', "***", '" said'):
+        text = Headings(is_markdown=False)
+        assert [text.over(each) for each in (f"{none}\n{'=' * len(none)}\ntext", "text")] == [[], []]
+
+
 def test_in_a_text_that_is_no_markdown_the_line_below_a_heading_is_as_long() -> None:
     """Else it may be the end of a sum."""
     text = Headings(is_markdown=False)
@@ -169,6 +183,53 @@ def test_in_asciidoc_a_title_may_begin_with_its_marks(first: str) -> None:
     ]
     within = Headings(is_markdown=False)
     assert [within.over(passage) for passage in (f"{first}We say\n== so.\n", "text")] == [[], ["Refunds"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("§ 10", "§ 10 Kündigung", "§ 10a Kündigung (ordentliche)", "§§ 10–12 (weggefallen)", "Art. 5 - Résiliation"),
+        *("Article 5", "ARTICLE IV", "Section 12.", "Section 12.3: Notice", "Clause 7 Fees", "第十条", "第2章 雑則"),
+    ],
+)
+def test_a_section_that_a_law_or_contract_numbers_is_a_heading(line: str) -> None:
+    """Alone between blank lines, or above its first clause; which word is of which level the text says by its order."""
+    text = Headings(is_markdown=False)
+    assert [text.over(passage) for passage in (f"Lease\n=====\n\n{line}\n\ntext", "text")] == [[], ["Lease", line]]
+    above_clauses = Headings(is_markdown=False)
+    assert [above_clauses.over(passage) for passage in (f"{line}\n(1) Rent is due.", "text")] == [[], [line]]
+
+
+def test_sections_of_a_law_stand_under_their_chapters_and_no_annex_stands_under_a_section() -> None:
+    """It follows on all of them."""
+    text = Headings(is_markdown=False)
+    passages = ["Chapter 1\n\nArticle 1\n\ntext\n\nArticle 2 Fees\n\n", "text\n\nCHAPTER II\n\n", "text\n\nAnnex A\n\n"]
+    assert [text.over(passage) for passage in (*passages, "text")] == [
+        [],
+        ["Chapter 1", "Article 2 Fees"],
+        ["CHAPTER II"],
+        ["Annex A"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *("§ 10 applies.", "§ 10 gilt entsprechend", "Section 12 of the lease", "Article 5 and others", "Partly 5"),
+        *(
+            "see\n§ 10 Notice",
+            "Section 12 Notice of the tenant to\nthe landlord",
+            "Article 5: Nothing is due.",
+            "Part 1,",
+        ),
+        *("第十条的规定。", "第十条　当事人可以解除合同。", "Sections 12", "Chapter"),
+    ],
+)
+def test_prose_that_begins_with_the_number_of_a_section_is_no_heading(lines: str) -> None:
+    """Nor a line of a paragraph."""
+    text = Headings(is_markdown=False)
+    passages = ["Refunds\n=======\n\ntext", f"{lines}\n\ntext", "text"]
+    assert [text.over(passage) for passage in passages] == [[], ["Refunds"], ["Refunds"]]
 
 
 @pytest.mark.parametrize("lines", ["Sum\n\n== 12\n", "Sum\n= 12\n", "Refunds\n-------\n\n= 12\n"])

@@ -145,6 +145,19 @@ def links(part: Any) -> list[Any]:
     return chain
 
 
+def searching(part: Any) -> list[Any]:
+    """
+    Give a retriever and all that search for it: those inside it, and those that a MultiRetriever has side by side.
+
+    :param part: Any component.
+    :returns: It, and they.
+    """
+    chain = links(part)
+    several = getattr(chain[-1], "retrievers", None)
+    beside = several.values() if isinstance(several, dict) and len(chain) < _LINKS else ()
+    return [*chain, *(each for one in beside for each in links(one))]
+
+
 def store_of(retriever: Any) -> Any:
     """
     Give the store that a retriever searches; Haystack's for Elasticsearch and others keep it to themselves.

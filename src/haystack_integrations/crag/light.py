@@ -15,7 +15,7 @@ from haystack_integrations.crag.homes import (
     begins_anew,
     first_alone,
     first_alone_async,
-    links,
+    searching,
     store_of,
 )
 
@@ -70,7 +70,7 @@ def search_in_thread(part: Any) -> None:
 
     :param part: Any component, or one with such a retriever inside; all others stay as they are.
     """
-    for retriever in links(part):
+    for retriever in searching(part):
         store = store_of(retriever)
         if store is not None and hasattr(retriever, "run_async") and _servers_of(store) == {""}:
             retriever.run_async = partial(to_thread, retriever.run)
@@ -82,7 +82,7 @@ def search_at_home(part: Any) -> None:
 
     :param part: Any component, or one with an embedder or a retriever inside; all others stay as they are.
     """
-    chain = links(part)
+    chain = searching(part)
     embedders = [embedder for one in chain if (embedder := getattr(one, "text_embedder", None)) is not None]
     for embedder in embedders:  # no stores: documents may be in a client, as Qdrant's
         anew_in_children(embedder)

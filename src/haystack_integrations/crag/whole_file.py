@@ -2,7 +2,8 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
 from typing import IO, Final
@@ -88,6 +89,28 @@ def open_alone(path: Path) -> IO[bytes]:
         except OSError:  # a file system without locks
             pass
     return file
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """
+    Wait until no other command writes in a folder, where the system can: two would each lose what the other adds.
+
+    :param folder: The folder, which is there.
+    :returns: Nothing; others wait until the end.
+    """
+    held = None
+    if sys.platform != "win32":
+        from fcntl import LOCK_EX, flock
+
+        with suppress(OSError):  # a file system without locks
+            held = os.open(folder, os.O_RDONLY)
+            flock(held, LOCK_EX)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def cannot_write(path: Path, error: OSError) -> ConfigurationError:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from haystack import Document
 from haystack.core.errors import PipelineRuntimeError
 
-from haystack_integrations.crag.corpus_statistics import count_store, write_statistics
+from haystack_integrations.crag.corpus_statistics import TermCounter, count_store, write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, SourceError, StoreError
 from haystack_integrations.crag.evaluation.cases import Passage, Progress, RankedList
 from haystack_integrations.crag.evaluation.raw_files import plain_text
@@ -19,7 +19,7 @@ from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, STATIS
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.rows import CORPUS, rows, write_rows
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
-from haystack_integrations.crag.whole_file import cannot_write
+from haystack_integrations.crag.whole_file import alone_in, cannot_write
 
 _ROWS: Final = ".jsonl"
 _JSON: Final = re.compile(r"[\[{]\s*([{\"]|$)")
@@ -200,21 +200,31 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     :raises SourceError: When the corpus has another text of a document, from an earlier time.
     """
     counter = count_store(store)
-    check_target(place.parent, place.name)  # another command may have written it since
+    _make(place.parent)
+    with alone_in(place.parent):
+        check_target(place.parent, place.name)  # another command may have written it since
+        _write(questions, collected, counter, place)
+    return counter.documents
+
+
+def _write(questions: Sequence[Question], collected: Collected, counter: TermCounter, place: Path) -> None:
     folder, shown = place.parent, [(one.text, collected.lists[one.id].retrieved, ()) for one in questions]
     known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
     corpus = {**known, **{name: _unchanged(folder, known, one) for name, one in collected.passages.items()}}
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(place, error) from None
+    _make(place)
     write_statistics(counter, folder / STATISTICS)
     write_rows(folder / CORPUS, [{"id": one.id, "title": one.title, "text": one.text} for one in corpus.values()])
     write_rows(place / LISTS, [{"id": name, "retrieved": list(own.retrieved)} for name, own in collected.lists.items()])
     write_sheet(place / SHEET, shown, corpus)
     told = [{name: value for name, value in one.values.items() if name != _SENTENCES} for one in questions]
     write_rows(place / QUERIES, told)
-    return counter.documents
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
 
 
 def _unchanged(folder: Path, known: Mapping[str, Passage], passage: Passage) -> Passage:

@@ -7,16 +7,15 @@ from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from haystack import Document
-from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.in_parts import each_document, with_slots
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
 from haystack_integrations.crag.pipelines.sending import Sender, actions_of
-from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, profile_of, server_of
+from haystack_integrations.crag.pipelines.store_bulk import StoreBulk
+from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, server_of
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _THREADS: Final = 2
 _WAITING: Final = 3
 _PAGE: Final = 10_000
-_AT_ONCE: Final = 1000  # of more than 10,000, Weaviate deletes 10,000 and says nothing
+_AT_ONCE: Final = 1000
 
 
 class Bulk(Protocol):
@@ -47,6 +46,14 @@ class Bulk(Protocol):
 
         :param ids: Their ids.
         :returns: The name of the source by id for those that are there, empty for a document without a source.
+        """
+
+    def shown_as(self, names: list[str]) -> list[dict[str, Any]]:
+        """
+        Look up, after `known`, what is shown by these names, whoever indexed it: of another folder perhaps.
+
+        :param names: As users and models see them, a thousand at most.
+        :returns: The provenance of such documents; of each source one at least, but for more than a thousand.
         """
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
@@ -99,64 +106,6 @@ def open_bulk(store: Any) -> Iterator[Bulk]:
             bulk.close()
 
 
-class StoreBulk:
-    """
-    Writes into any document store, in the calling thread; see `Bulk`.
-
-    :param store: The store. `known` reads all its documents, so a large one wants a writer of its own.
-    """
-
-    def __init__(self, store: Any) -> None:
-        """Wrap a store."""
-        self.store, self._there = store, dict[str, str]()
-        self._kept = set[str]()  # the metadata that are known to be there when they are read again
-        self._slots = profile_of(store) is None
-
-    def known(self, scope: Listing) -> dict[str, list[Known]]:
-        """Read what the store holds."""
-        documents = each_document(self.store, "old versions of others would stay, so nothing was indexed")
-        told = {one.id: {name: one.meta[name] for name in PROVENANCE if name in one.meta} for one in documents}
-        self._there = {id_: name_of(meta) for id_, meta in told.items()}
-        self._kept = {name for meta in told.values() for name in meta}
-        return scope.known(told.items())
-
-    def owners(self, ids: list[str]) -> dict[str, str]:
-        """Tell by what `known` read and was written: no store need be able to filter by id, and Weaviate is not."""
-        return {id_: self._there[id_] for id_ in ids if id_ in self._there}
-
-    def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
-        """Write documents; they are written when this returns."""
-        told = with_slots(documents) if self._slots else documents
-        for start in range(0, len(told), _AT_ONCE):
-            self.store.write_documents(told[start : start + _AT_ONCE], policy=DuplicatePolicy.OVERWRITE)
-        self._there |= {one.id: name_of(one.meta) for one in documents}
-        if documents:
-            self._check_kept(documents[0])
-        (done := Future[dict[str, str]]()).set_result({})
-        return done
-
-    def delete(self, ids: list[str]) -> None:
-        """Delete documents."""
-        for start in range(0, len(ids), _AT_ONCE):
-            self.store.delete_documents(ids[start : start + _AT_ONCE])
-
-    def finish(self, contested: Iterable[str] = ()) -> None:
-        """Do nothing: what was written is visible at once."""
-
-    def _check_kept(self, written: Document) -> None:
-        """Look whether the next run will know a document again: LanceDB keeps only the metadata of its schema."""
-        if self._kept.issuperset(wanted := [name for name in PROVENANCE if name in written.meta]):
-            return
-        found = next((one for one in self.store.filter_documents() if one.id == written.id), written)
-        if lost := [name for name in wanted if found.meta.get(name) != written.meta[name]]:
-            msg = (
-                f"the store loses the metadata {lost} of what is written, so that it would never be updated or "
-                "removed; add them to the store's schema, or use another store"
-            )
-            raise StoreError(msg)
-        self._kept.update(wanted)
-
-
 class ElasticsearchBulk:
     """
     Writes into Elasticsearch: two threads, large requests, no refresh until the end; see `Bulk`.
@@ -203,6 +152,16 @@ class ElasticsearchBulk:
             return {}
         answer = self.client.mget(index=self.index, ids=ids, source_includes=list(PROVENANCE), realtime=False)
         return {item["_id"]: name_of(item.get("_source", {})) for item in answer["docs"] if item.get("found")}
+
+    def shown_as(self, names: list[str]) -> list[dict[str, Any]]:
+        """Look at the first passage of each."""
+        if self._was_empty:
+            return []
+        named = [{"terms": {PROVENANCE[0]: names}}, {"term": {"chunk": 0}}]
+        asked: dict[str, Any] = {"query": {"bool": {"filter": named}}, "source_includes": list(PROVENANCE)}
+        # An index made elsewhere may not search by names; then none is known.
+        answer = self.client.options(ignore_status=400).search(index=self.index, size=_AT_ONCE, **asked)
+        return [hit["_source"] for hit in answer.get("hits", {}).get("hits", [])]
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents in one of the threads."""

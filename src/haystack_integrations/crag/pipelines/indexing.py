@@ -4,7 +4,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -16,7 +15,8 @@ from haystack_integrations.crag.pipelines.contents import Empty, Failure, Source
 from haystack_integrations.crag.pipelines.conversion import Converter
 from haystack_integrations.crag.pipelines.index_fields import make_ready
 from haystack_integrations.crag.pipelines.index_report import IndexReport
-from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload
+from haystack_integrations.crag.pipelines.listing import Known, Listing, around, shown_upload, within
+from haystack_integrations.crag.pipelines.namesakes import Namesakes
 from haystack_integrations.crag.pipelines.refusals import way_out
 from haystack_integrations.crag.pipelines.replacing import STAYS, Part, lost
 from haystack_integrations.crag.pipelines.shards import Shard
@@ -82,8 +82,7 @@ def index(
         several indices, or an index in which no search by words finds a text.
     :raises StoreError: When Elasticsearch fails, or a store loses or hides what it has; others' own errors are raised.
     """
-    started = monotonic()
-    listing, converter = find(paths, base, Shard.parse(shard)), Converter(pipeline, embedder)
+    started, listing, converter = monotonic(), find(paths, base, Shard.parse(shard)), Converter(pipeline, embedder)
     make_ready(store)
     with open_bulk(store) as bulk:
         run = _Run(bulk, converter, listing, progress, store)
@@ -106,7 +105,8 @@ class _Run:
         self._count, self._failed_elsewhere = Counter[str](), set[str]()
         self._failures, self._empty = list[Failure](), dict[str, str]()  # of what is empty, why by its name
         self._replaced: dict[str, list[str]] = {}  # the ids that stay, by the name of what has lost another version
-        self._shard, self.listing = listing.shard, listing.shown_as(self._known)
+        self._others = Namesakes(bulk, listing.shown_as(self._known), self._known)
+        self._shard, self.listing = listing.shard, self._others.listing
         self._taken, self._names = dict[str, str](), dict[str, str]()  # hashes of files; names of whole records by id
         self._records, self._files = list[tuple[Source, list[Known]]](), list[tuple[Source, list[Known]]]()
         self._ready: list[tuple[Part, list[Document]]] = []
@@ -119,7 +119,7 @@ class _Run:
             return
         if isinstance(found, Failure):
             if self._shard.takes(found.source):
-                self._fail(found.source, found.reason, self._known.get(found.source))
+                self._fail(found.source, found.reason, within(found.source, self._known))
             else:  # reported by another process, but what it may have been is not known to be gone here either
                 self._failed_elsewhere.add(found.source)
             return
@@ -163,9 +163,9 @@ class _Run:
                 # A record that moved to another file took its id along.
                 stale += (id_ for version in versions for id_ in version.ids if id_ not in self._names)
         self._delete(stale)
-        self._bulk.finish(chain.from_iterable(self._replaced.values()))
+        self._bulk.finish(id_ for ids in self._replaced.values() for id_ in ids)
         self._failures += lost(self._replaced, self._bulk.owners)
-        doubts = (*self._converter.doubts, *doubts_of(self._store))
+        doubts = (*self._converter.doubts, *doubts_of(self._store), *self._others.twice(self._taken))
         return IndexReport.of(self._count, self.listing.skipped, self._failures, doubts)
 
     def _keep(self) -> None:

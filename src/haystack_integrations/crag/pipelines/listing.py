@@ -155,6 +155,17 @@ def around(name: str) -> set[str]:
     return {name[:end] for end, sign in enumerate(name) if sign in "/#"} | {name, "."}
 
 
+def within(name: str, known: Mapping[str, list[Known]]) -> list[Known]:
+    """
+    Give what is known of a source, or of anything in a folder.
+
+    :param name: The name of either.
+    :param known: What `known` gave.
+    :returns: Versions of the source, or of one in the folder; empty where nothing is known.
+    """
+    return known.get(name) or next((old for other, old in known.items() if other.startswith(f"{name}/")), [])
+
+
 def _whole(value: object) -> int | None:
     """Read a number that was written whole: Weaviate gives 12 back as 12.0, and what is not known is never removed."""
     if isinstance(value, float) and value.is_integer():

@@ -10,9 +10,11 @@ _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _MARKUP: Final = re.compile(r"`([^`]*)`|[`*¶\\]|[ \t]#+$|\{#[^{}]*\}$|<[^<>]*>")
 _LONGEST: Final = 200
 # As Markdown has two of them and reStructuredText any.
-_UNDERLINE: Final = re.compile(r"([=~^\"'`*+#.:_-])\1{2,}\s*")
+_UNDERLINES: Final = "=~^\"'`*+#.:_-"
+_UNDERLINE: Final = re.compile(rf"([{_UNDERLINES}])\1{{2,}}\s*")
 _LEVELS: Final = "=-"
-_NO_TITLE: Final = re.compile(r"\s|[|>+*=~^\"-]|\$\s")  # what is typed behind a prompt is none either
+# Marks of items, rows, quotes, other lines; what is typed behind a prompt is no title either. A word may be marked.
+_NO_TITLE: Final = re.compile(r"\s|[|>+=~^-]|[*\"](?![^\W_])|\$\s")
 _ITEM: Final = re.compile(r"\d+[.)]\s")
 _SHORTER: Final = 2  # signs that a line below a title may lack
 # AsciiDoc's marks of places and blocks. In it no line stands over a title, as one does over a listing of one line.
@@ -24,6 +26,16 @@ _SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
 _LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
+# Sections of laws and contracts, alone on their line: a word, a number, perhaps words that are no sentence.
+_NUMBERED: Final = re.compile(
+    r"(?:(?P<kind>§{1,2}|(?i:art(?:icle|ikel|[ií]culo|igo|icolo|\.)|section|sec\.|clause|klausel|chapter|part|title|teil|"
+    r"kapitel|abschnitt|chapitre|titre|cap[ií]tulo|capitolo|t[ií]tulo)|(?P<annex>(?i:annexe?|appendix|schedule|exhibit|"
+    r"anlage|anhang|anexo|allegato)))\s*(?:\d+[a-z]?(?:[.\u2013-]\d+)*|[IVXLC]+|[A-Z])(?!\w)"
+    r"|[第제]\s*[\d一二三四五六七八九十百千零\u3007]+\s*(?P<kind_behind>[编編章节節条條편장절조])(?![的第\w제]))"
+    r"[.:]?\s*(?P<words>.*)"
+)
+_LAST_OF_SENTENCE: Final = tuple(".;,:!?\u3002\uff1b\uff0c\uff1a\uff01\uff1f\u3001")  # Chinese ones, too
+_CLAUSE: Final = re.compile(r"\s*[(\uff08]?(?:\d{1,3}|[a-z])[).\uff09]")
 _TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
 
 
@@ -32,8 +44,10 @@ class Headings:
     Follows a text that is read passage by passage, in order.
 
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
-    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, and of AsciiDoc
-    those that begin with `=`. Which sign is of which level each text says itself, by the order in which they come.
+    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, of AsciiDoc those
+    that begin with `=`, and sections that a law or contract numbers, such as "§ 10 Notice". Which sign or word is of
+    which level each text says itself, by the order in which they come. `closing` is where in the passage that was read
+    last the headings begin that it ends with: its length where it ends with text.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -45,7 +59,7 @@ class Headings:
         self._open: list[tuple[int, str]] = []
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
-        self._fence = ""
+        self._fence, self.closing = "", 0
         self._front: bool | None = None  # before the first line
 
     def over(self, passage: str) -> list[str]:
@@ -57,25 +71,43 @@ class Headings:
             is not above it.
         """
         above: list[str] | None = None
-        lines = ["", *passage.splitlines(), ""]
-        for before, line, below in zip(lines, lines[1:], lines[2:], strict=False):
+        self.closing, start, end, titled = len(passage), 0, 0, -1
+        kept = passage.splitlines(keepends=True)
+        lines = ["", *(line.rstrip("\r\n") for line in kept), ""]
+        for number, (before, line, below) in enumerate(zip(lines, lines[1:], lines[2:], strict=False)):
+            start, last, end = end, start, end + len(kept[number])
             if not line.strip():
                 continue
-            if not self._is_markdown:
-                level, words = self._of_asciidoc(before, line)
-            elif self._front is False:
-                level, words = self._heading(line)
-            else:
-                level, words = self._of_front(line, below)
-            if not (level or self._fence or self._front):
-                level, words = self._underlined(before, line, below)
+            level, words = self._read(before, line, below)
             if level:
                 self._open = [one for one in self._open if one[0] < level]
             if above is None:
                 above = [known for _, known in self._open]
             if words:
                 self._open.append((level, words))
+            if words and not self._front:
+                is_over = not self._is_markdown and before.strip() == below.strip() != ""
+                self.closing, titled = min(self.closing, last if is_over else start), number
+            elif titled < number - 1 or not self._is_under(line):
+                self.closing = len(passage)
         return above or []
+
+    def _is_under(self, line: str) -> bool:
+        """Tell whether a line below a title is its own; in Markdown one of backticks begins code."""
+        return _UNDERLINE.fullmatch(line) is not None and (line[0] in _LEVELS or not self._is_markdown)
+
+    def _read(self, before: str, line: str, below: str) -> tuple[int, str]:
+        """Read a line between two: the level and words of a heading, 0 and none for all else."""
+        if not self._is_markdown:
+            level, words = self._of_asciidoc(before, line)
+            level, words = (level, words) if level else self._numbered(before, line, below)
+        elif self._front is False:
+            level, words = self._heading(line)
+        else:
+            level, words = self._of_front(line, below)
+        if not (level or self._fence or self._front):
+            level, words = self._underlined(before, line, below)
+        return level, words
 
     def _of_front(self, line: str, below: str) -> tuple[int, str]:
         """Read the first line, or one of the front matter, of which the title is a heading."""
@@ -108,6 +140,18 @@ class Headings:
         if found is None or not self._begins_below(before):
             return 0, ""
         return self._level(_SIGNS[len(found["marks"]) - 1], is_over=False), _plain(found["words"])
+
+    def _numbered(self, before: str, line: str, below: str) -> tuple[int, str]:
+        """Read a line between blank ones, or above the first clause: "§ 10 Notice" is a title, "§ 10 applies." none."""
+        if before.strip() or len(line) > _LONGEST or (below.strip() and not _CLAUSE.match(below)):
+            return 0, ""
+        found = _NUMBERED.fullmatch(line.strip())
+        if found is None or found["words"][:1].islower() or found["words"].rstrip().endswith(_LAST_OF_SENTENCE):
+            return 0, ""
+        kind = (found["kind"] or found["kind_behind"]).casefold()
+        if found["annex"]:  # it follows on all sections, and is in none
+            kind = next((sign for sign, _ in self._signs if sign[0] not in _UNDERLINES), kind)
+        return self._level(kind, is_over=False), _plain(line)
 
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""
