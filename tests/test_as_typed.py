@@ -214,6 +214,16 @@ def test_what_somebody_tells_besides_makes_good_documents_ambiguous_and_not_inco
     assert verdict(told, [Document(content="Standard delivery takes three working days.")]) == "incorrect"
 
 
+def test_beside_a_log_documents_are_worth_what_they_are_for_what_is_asked() -> None:
+    """No document is like a log; the verdict is ambiguous, since it may decide."""
+    desk = [Document(content="Order a new desk in the portal: choose a desk, and press order.", id="desk")]
+    plain = HeuristicGrader().run(query="How do I order a new desk?", documents=desk)
+    log = "\n".join(f"2024-03-11 09:14:{n} ERROR worker-{n} lost the connection to gateway {n}" for n in range(10, 40))
+    beside = HeuristicGrader().run(query=f"{log}\nHow do I order a new desk?", documents=desk)
+    assert beside["scores"] == plain["scores"]
+    assert (plain["report"]["verdict"]["verdict"], beside["report"]["verdict"]["verdict"]) == ("correct", "ambiguous")
+
+
 def test_the_verdict_on_a_whole_question_is_never_raised_to_correct_by_its_part() -> None:
     """Else a product that is told first, and that no document has, would be forgotten."""
     scores = {}

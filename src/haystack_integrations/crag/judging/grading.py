@@ -1,7 +1,7 @@
 """Grade retrieved documents by a calibration: what HeuristicGrader does when it is given no weights."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from haystack import Document
@@ -22,6 +22,7 @@ from haystack_integrations.crag.texts.alternatives import alternatives_in
 from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.pasted import unpasted
 from haystack_integrations.crag.texts.telling import asking_part
 
 # What a grade's reason tells of a document's signals.
@@ -134,7 +135,9 @@ def _judged(
         opinion = with_sides(opinion, sides)
     elif (part := asking_part(query)) is not None:
         alone = judge(part, texts, calibration, reader, counted)
-        opinion, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
+        joined, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
+        # To what is pasted nothing is like; by the mean a document that answers would not pass the filter.
+        opinion = joined if unpasted(query) == query else replace(alone, conclusion=joined.conclusion)
     return opinion, {"statistics": "retrieved" if known is None else known.origin, **how}
 
 
