@@ -15,7 +15,7 @@ import pytest
 from cli_runner import QUESTION, crag, refused, two_documents
 from scripted_model import NAME, ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY
-from serving.process import command
+from serving.process import address, command, read_by_hand
 from waiting import eventually
 
 import haystack_integrations.crag as crag_package
@@ -54,6 +54,24 @@ def test_sigterm_lets_a_running_request_end(tmp_path: Path, docs: str, scripted_
         assert running.process.wait(60) in (0, -signal.SIGTERM)
     assert QUESTION not in running.log
     assert KEY not in running.log
+
+
+def test_a_log_that_nobody_reads_holds_neither_a_request_nor_the_end(docs: str) -> None:
+    """`crag serve | less`, or a log driver that hangs; whoever reads on is told how many lines are missing."""
+    with read_by_hand("--docs", docs, "--pipelines", "corrective_retrieval") as process:
+        assert process.stderr is not None
+        log = iter(process.stderr.readline, "")
+        with httpx.Client(base_url=address(log), timeout=20) as client:
+            for _ in range(2_500):  # 64 KiB in a pipe are some 850 lines, a thousand wait in the server
+                assert client.get("/nothing").status_code == 404
+            told = next(found for line in log if (found := re.search(r"WARNING ([\d,]+) lines .* missing", line)))
+            assert 0 < int(told[1]) < 2_500
+            assert client.get("/nothing").status_code == 404
+            assert " 404 " in next(log)
+            for _ in range(2_500):
+                client.get("/nothing")
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
 
 
 def is_refused(url: str) -> bool:
