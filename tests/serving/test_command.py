@@ -321,6 +321,15 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
     assert doubts(read_settings(api_keys="a-key")) == []
 
 
+def test_an_address_set_for_hayhooks_is_told_to_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was served at another address without a word; who sets the right one, too, knows what both are for."""
+    monkeypatch.setenv("HAYHOOKS_PORT", "8080")
+    Path(".env").write_text("HAYHOOKS_HOST=127.0.0.2\n")
+    told = doubts(read_settings(api_keys="a-key"))
+    assert told == [f"HAYHOOKS_{name} has no effect; set CRAG_SERVE_{name}" for name in ("HOST", "PORT")]
+    assert doubts(read_settings(api_keys="a-key", host="127.0.0.2", port=0)) == []
+
+
 def test_a_setting_beyond_what_the_pipelines_allow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_SERVE_QUESTION_CHARS", "4097")
     (question,) = doubts(read_settings(api_keys="a-key"))
