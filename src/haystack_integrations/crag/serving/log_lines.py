@@ -4,7 +4,7 @@ import io
 import os
 import sys
 from contextlib import suppress
-from queue import Full, Queue
+from queue import SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -29,7 +29,7 @@ class LogLines:
     def __init__(self, name: str) -> None:
         """Begin to write to stderr."""
         self._name, self._file = name, _stderr()
-        self._lines: Queue[tuple[str, Event]] = Queue(_MOST)
+        self._lines: SimpleQueue[tuple[str, Event | None]] = SimpleQueue()
         self._is_behind, self._left_out, self._told = False, 0, 0
         Thread(target=self._write, daemon=True, name="crag-log").start()
 
@@ -39,13 +39,13 @@ class LogLines:
 
         :param line: The line; loguru gives one after the other.
         """
-        written = Event()
-        try:
-            self._lines.put_nowait((line, written))
-        except Full:
+        if self._lines.qsize() >= _MOST:
             self._left_out += 1
             return
-        if not line.record["extra"].get(self._name) and not self._is_behind:
+        is_waited_for = not line.record["extra"].get(self._name) and not self._is_behind
+        written = Event() if is_waited_for else None
+        self._lines.put((line, written))
+        if written is not None:
             self._is_behind = not written.wait(_PATIENCE)
 
     def _write(self) -> None:
@@ -54,7 +54,8 @@ class LogLines:
             with suppress(OSError, ValueError):  # nobody will ever read it
                 self._file.write(line)
                 self._file.flush()
-            written.set()
+            if written is not None:
+                written.set()
             self._is_behind = False
             if (count := self._left_out - self._told) and self._lines.empty():
                 self._told += count
