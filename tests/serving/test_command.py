@@ -1,6 +1,7 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -12,7 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from cli_runner import QUESTION, crag, refused, two_documents
+from cli_runner import QUESTION, crag, environment, refused, two_documents
 from scripted_model import NAME, ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY
 from serving.process import address, command, read_by_hand
@@ -497,9 +498,13 @@ def test_help_names_the_command() -> None:
 
 
 def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, elasticsearch_index: str) -> None:
-    """Each is a process; an upload to one is found by all. SIGTERM ends them all."""
+    """Each is a process; an upload to one is found by all. SIGTERM ends them all. No library's warnings are logged."""
     place = ("--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index)
-    with command(tmp_path, *place, "--workers", "2", "--uploads", "--pipelines", "corrective_retrieval") as running:
+    served = (*place, "--workers", "2", "--uploads", "--pipelines", "corrective_retrieval")
+    warned = "import sys, warnings\nif '--multiprocessing-fork' in sys.orig_argv: warnings.warn('CANARY')\n"
+    (tmp_path / "sitecustomize.py").write_text(warned)
+    path = os.pathsep.join((str(tmp_path), environment()["PYTHONPATH"]))
+    with command(tmp_path, *served, PYTHONPATH=path) as running:
         url = running.url()
         end = time.monotonic() + 300
         while running.log.count("Application startup complete") < 2:
@@ -512,6 +517,7 @@ def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, 
             assert answer["result"]["evidence"][0]["source"] == "uploads/penguins.md"
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(120) in (0, -signal.SIGTERM)
+        assert "CANARY" not in running.log
 
 
 def test_a_variable_log_of_another_program_is_let_be(tmp_path: Path, docs: str) -> None:
