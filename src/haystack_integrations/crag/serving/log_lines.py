@@ -1,5 +1,6 @@
 """The lines of a log, written by a thread: a reader that does not read holds nobody who logs."""
 
+import atexit
 import io
 import os
 import sys
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MOST: Final = 1_000
+_AT_ONCE: Final = 100
+_GATHERED: Final = 0.05  # seconds; to wake a thread for each of a request's five lines costs more than to write them
 _PATIENCE: Final = 0.1  # seconds; the event loop may be what waits
 
 
@@ -30,8 +33,9 @@ class LogLines:
         """Begin to write to stderr."""
         self._name, self._file = name, _stderr()
         self._lines: SimpleQueue[tuple[str, Event | None]] = SimpleQueue()
-        self._is_behind, self._left_out, self._told = False, 0, 0
+        self._hurry, self._is_behind, self._left_out, self._told = Event(), False, 0, 0
         Thread(target=self._write, daemon=True, name="crag-log").start()
+        atexit.register(self._wait_for)
 
     def write(self, line: "Message") -> None:
         """
@@ -42,20 +46,31 @@ class LogLines:
         if self._lines.qsize() >= _MOST:
             self._left_out += 1
             return
-        is_waited_for = not line.record["extra"].get(self._name) and not self._is_behind
-        written = Event() if is_waited_for else None
+        if line.record["extra"].get(self._name) or self._is_behind:
+            self._lines.put((line, None))
+        else:
+            self._wait_for(line)
+
+    def _wait_for(self, line: str = "") -> None:
+        """Wait until a line is written, and all before it."""
+        written = Event()
         self._lines.put((line, written))
-        if written is not None:
-            self._is_behind = not written.wait(_PATIENCE)
+        self._hurry.set()
+        self._is_behind = not written.wait(_PATIENCE)
 
     def _write(self) -> None:
         while True:
-            line, written = self._lines.get()
+            first = self._lines.get()
+            if first[1] is None and self._lines.empty():
+                self._hurry.wait(_GATHERED)
+            self._hurry.clear()
+            taken = [first, *(self._lines.get() for _ in range(min(self._lines.qsize(), _AT_ONCE)))]
             with suppress(OSError, ValueError):  # nobody will ever read it
-                self._file.write(line)
+                self._file.write("".join(line for line, _ in taken))
                 self._file.flush()
-            if written is not None:
-                written.set()
+            for _, written in taken:
+                if written is not None:
+                    written.set()
             self._is_behind = False
             if (count := self._left_out - self._told) and self._lines.empty():
                 self._told += count
