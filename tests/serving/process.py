@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -31,6 +31,24 @@ class Process:
             assert time.monotonic() < end, self.log
             time.sleep(0.05)
         return f"http://127.0.0.1:{found[1]}"
+
+
+@contextmanager
+def read_by_hand(*options: str, **settings: str) -> Iterator["subprocess.Popen[str]"]:
+    """Start `crag serve` on a free port; its log is read by nobody but the test."""
+    started = [*SCRIPT, "serve", "--port", "0", *options]
+    pipe, names = subprocess.PIPE, environment(**settings)
+    with subprocess.Popen(started, stderr=pipe, text=True, env=names, start_new_session=True) as process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def address(lines: Iterable[str]) -> str:
+    """Read a log up to the line that says where the server listens."""
+    return next(f"http://127.0.0.1:{found[1]}" for line in lines if (found := _LISTENING.search(line)))
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -12,10 +13,10 @@ from typing import Any
 
 import httpx
 import pytest
-from cli_runner import QUESTION, crag, refused, two_documents
+from cli_runner import QUESTION, crag, environment, refused, two_documents
 from scripted_model import NAME, ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY
-from serving.process import command
+from serving.process import address, command, read_by_hand
 from waiting import eventually
 
 import haystack_integrations.crag as crag_package
@@ -54,6 +55,24 @@ def test_sigterm_lets_a_running_request_end(tmp_path: Path, docs: str, scripted_
         assert running.process.wait(60) in (0, -signal.SIGTERM)
     assert QUESTION not in running.log
     assert KEY not in running.log
+
+
+def test_a_log_that_nobody_reads_holds_neither_a_request_nor_the_end(docs: str) -> None:
+    """`crag serve | less`, or a log driver that hangs; whoever reads on is told how many lines are missing."""
+    with read_by_hand("--docs", docs, "--pipelines", "corrective_retrieval") as process:
+        assert process.stderr is not None
+        log = iter(process.stderr.readline, "")
+        with httpx.Client(base_url=address(log), timeout=20) as client:
+            for _ in range(2_500):  # 64 KiB in a pipe are some 850 lines, a thousand wait in the server
+                assert client.get("/nothing").status_code == 404
+            told = next(found for line in log if (found := re.search(r"WARNING ([\d,]+) lines .* missing", line)))
+            assert 0 < int(told[1]) < 2_500
+            assert client.get("/nothing").status_code == 404
+            assert " 404 " in next(log)
+            for _ in range(2_500):
+                client.get("/nothing")
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
 
 
 def is_refused(url: str) -> bool:
@@ -303,6 +322,15 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
     assert doubts(read_settings(api_keys="a-key")) == []
 
 
+def test_an_address_set_for_hayhooks_is_told_to_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was served at another address without a word; who sets the right one, too, knows what both are for."""
+    monkeypatch.setenv("HAYHOOKS_PORT", "8080")
+    Path(".env").write_text("HAYHOOKS_HOST=127.0.0.2\n")
+    told = doubts(read_settings(api_keys="a-key"))
+    assert told == [f"HAYHOOKS_{name} has no effect; set CRAG_SERVE_{name}" for name in ("HOST", "PORT")]
+    assert doubts(read_settings(api_keys="a-key", host="127.0.0.2", port=0)) == []
+
+
 def test_a_setting_beyond_what_the_pipelines_allow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_SERVE_QUESTION_CHARS", "4097")
     (question,) = doubts(read_settings(api_keys="a-key"))
@@ -470,9 +498,13 @@ def test_help_names_the_command() -> None:
 
 
 def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, elasticsearch_index: str) -> None:
-    """Each is a process; an upload to one is found by all. SIGTERM ends them all."""
+    """Each is a process; an upload to one is found by all. SIGTERM ends them all. No library's warnings are logged."""
     place = ("--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index)
-    with command(tmp_path, *place, "--workers", "2", "--uploads", "--pipelines", "corrective_retrieval") as running:
+    served = (*place, "--workers", "2", "--uploads", "--pipelines", "corrective_retrieval")
+    warned = "import sys, warnings\nif '--multiprocessing-fork' in sys.orig_argv: warnings.warn('CANARY')\n"
+    (tmp_path / "sitecustomize.py").write_text(warned)
+    path = os.pathsep.join((str(tmp_path), environment()["PYTHONPATH"]))
+    with command(tmp_path, *served, PYTHONPATH=path) as running:
         url = running.url()
         end = time.monotonic() + 300
         while running.log.count("Application startup complete") < 2:
@@ -485,6 +517,7 @@ def test_several_workers_share_an_index(tmp_path: Path, elasticsearch_url: str, 
             assert answer["result"]["evidence"][0]["source"] == "uploads/penguins.md"
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(120) in (0, -signal.SIGTERM)
+        assert "CANARY" not in running.log
 
 
 def test_a_variable_log_of_another_program_is_let_be(tmp_path: Path, docs: str) -> None:

@@ -1,7 +1,9 @@
 """Requests made up from the app's own OpenAPI schema: none ends in a 500."""
 
 import json
+import re
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 import schemathesis
@@ -42,6 +44,18 @@ def test_no_request_ends_in_a_server_error(answering: Any) -> None:
             assert {"error", "trace_id"} <= set(response.json()), (case.operation.label, response.text)
 
     check()
+
+
+def test_the_page_of_the_schema_calls_below_the_prefix_that_a_proxy_removed(answering: Any) -> None:
+    """The server does not know the prefix: what the page asks for, and the calls that it sends, follow its address."""
+    page = "https://example.org/answers/docs"
+    with answering.client() as client:
+        asked = re.search(r"url: '([^']+)'", client.get("/docs").text)
+        assert asked is not None
+        schema = urljoin(page, asked[1])
+        servers = client.get("/openapi.json").json()["servers"]
+    assert schema == "https://example.org/answers/openapi.json"
+    assert [urljoin(schema, server["url"]) for server in servers] == ["https://example.org/answers/"]
 
 
 def test_the_schema_says_which_routes_want_a_key(answering: Any, serve: Any) -> None:

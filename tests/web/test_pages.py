@@ -590,6 +590,16 @@ def test_a_character_that_no_xml_has_costs_no_page(door: Door, sign: str) -> Non
     assert "handsome, clever, and rich" in " ".join(text.split())
 
 
+def test_a_page_that_shows_a_character_by_its_name_is_read_as_it_shows_it(door: Door) -> None:
+    """A page about HTML, or an address in a text: they lost the name, and `&copy=2` became `©=2`."""
+    shown = "Write &amp;lt;br&amp;gt;, or &#38;#60;br&#62;, at a line end; ask /find?from=1&amp;copy=2 for AT&amp;T."
+    paragraph = "A break parts two lines of one paragraph, as in a poem or an address. " * 3
+    page = f"<html><body><article><p>{paragraph}</p><p>{shown}</p></article></body></html>"
+    door.reply = lambda peer, _: peer.sendall(answer(page.encode()))
+    _, read = read_one(reader(door.port), f"http://pages.example:{door.port}/")
+    assert "Write &lt;br&gt;, or &#60;br>, at a line end; ask /find?from=1&copy=2 for AT&T." in read
+
+
 def test_every_label_has_a_codec_that_reads_ascii() -> None:
     """All of them are Python's own, and none is used that is no character set."""
     for label, codec in _CODECS.items():

@@ -251,4 +251,5 @@ def main() -> None:
             reconfigure(errors="replace")
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # of libraries, to their developers
+        os.environ["PYTHONWARNINGS"] = "ignore"  # of the processes that a command starts, as the server's workers
     app(prog_name="crag")

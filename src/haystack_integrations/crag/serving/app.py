@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Request, params
+from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.routing import iter_route_contexts
 from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi_openai_compat import ModelObject
@@ -13,7 +14,7 @@ from hayhooks.server.routers import create_openai_router
 from hayhooks.server.utils.deploy_utils import create_run_endpoint_handler
 from haystack import logging
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from haystack_integrations.crag import __version__
@@ -106,18 +107,24 @@ def _failures_told() -> Iterator[None]:
 
 
 def _bare_app(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:
-    """Make an app without a route."""
-    return FastAPI(
+    """Make an app with nothing but the page of its schema; a proxy may have removed a prefix, so paths are relative."""
+
+    async def page(_: Request) -> HTMLResponse:
+        return get_swagger_ui_html(openapi_url="openapi.json", title=app.title)
+
+    app = FastAPI(
         title="crag",
         description="Corrective RAG: answers with evidence, or the word that there is none.",
         version=__version__,
         lifespan=lifespan,
-        docs_url=DOCS,
-        swagger_ui_oauth2_redirect_url=None,
+        servers=[{"url": "."}],
+        docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         responses=_FAILURES,
     )
+    app.add_route(DOCS, page, include_in_schema=False)
+    return app
 
 
 def _add_routes(app: FastAPI, deployment: Deployment, settings: ServeSettings, keys: Sequence[params.Depends]) -> None:

@@ -1,6 +1,7 @@
 """What of the settings of `crag serve` can work, and is perhaps not what was meant."""
 
 from difflib import get_close_matches
+from typing import Final
 
 from haystack.tracing.tracer import is_tracing_enabled
 
@@ -8,6 +9,8 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.observing.otlp import exporters, sends
 from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
 from haystack_integrations.crag.settings import named
+
+_HAYHOOKS: Final = "HAYHOOKS_"  # the server that this one is made of, which many ran before
 
 
 def doubts(settings: ServeSettings) -> list[str]:
@@ -24,6 +27,10 @@ def doubts(settings: ServeSettings) -> list[str]:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             near = get_close_matches(name.upper(), sorted(known), 1)
             found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
+    unset = {
+        f"{_HAYHOOKS}{name.upper()}": name for name in ServeSettings.model_fields.keys() - settings.model_fields_set
+    }
+    found += [f"{name} has no effect; set {environment_name(unset[name])}" for name in sorted(unset.keys() & named())]
     if settings.question_chars > (longest := QuestionGuard().max_characters):
         found.append(
             f"{PREFIX}QUESTION_CHARS is {settings.question_chars:,} and has no effect: the pipelines take questions of "

@@ -2,7 +2,6 @@
 
 import logging
 import re
-import sys
 import time
 from asyncio import CancelledError
 from enum import Enum
@@ -13,6 +12,7 @@ from hayhooks.server.logger import intercept_stdlib_logging
 
 from haystack_integrations.crag.errors import tls_failure
 from haystack_integrations.crag.observing.metrics import telemetry_lost
+from haystack_integrations.crag.serving.log_lines import LogLines
 from haystack_integrations.crag.texts.steering import as_signs
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ def configure_logs(sink: TextIO | None = None) -> None:
     """
     Send what this package, Hayhooks and uvicorn log through one sink that drops what they say of content.
 
-    :param sink: Where to; None for stderr.
+    :param sink: Where to, at once; None for stderr, without waiting for whoever reads it.
     """
     log.remove()
     # Hayhooks' own sink shows the parameters of a request and, with an exception, the values of variables.
-    log.add(sink or sys.stderr, level="INFO", format=_line, backtrace=False, diagnose=False)
+    log.add(sink or LogLines(REQUEST), level="INFO", format=_line, backtrace=False, diagnose=False)
     logging.getLogger().setLevel(logging.CRITICAL)  # other libraries: some of them log what they could not read
     intercept_stdlib_logging(OURS)
     for name in OURS:

@@ -1,6 +1,7 @@
 """Reading the pages of web results: public addresses only, little time, few bytes; the snippet stays where it fails."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +28,7 @@ MOST_BYTES: Final = 2_097_152
 _MOST_TEXT: Final = 32 * 1_024
 _GRACE_SECONDS: Final = 0.5
 _AT_ONCE: Final = 2
+_AMPERSAND: Final = re.compile(r"(?i)&(?:amp|#0*38|#x0*26);")
 _UNSEEN: Final = "//*[@hidden] | //template"
 # Of cells that others span; and of how many columns or rows one is read, three digits.
 _MOST_SPANNED, _SPANS, _LONGEST_SPAN = 10_000, 100, 3
@@ -112,7 +114,8 @@ def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
     text = decoded(body, kind)
     if kind.partition(";")[0].strip().lower() in MARKUP:
         # A string, not bytes: those it would also decompress. Comments are other people's words.
-        page = _with_few_cells(trafilatura.load_html(bounded(without_no_text(text))))
+        text = _AMPERSAND.sub("&amp;amp;", without_no_text(text))  # Trafilatura reads what is left once more
+        page = _with_few_cells(trafilatura.load_html(bounded(text)))
         text = trafilatura.extract(page, fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
     with trace("crag.guard") as span:
         text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
