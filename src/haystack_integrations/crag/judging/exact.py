@@ -2,7 +2,7 @@
 What a question names exactly: a year, a version, an option. Documents that have none of it are about another one.
 
 To words and vectors 2022 and 2023 are nearly the same: asked about another number than its documents have, the shipped
-model called 118 of 183 lists of six public datasets `correct`, and with this rule 16; it lost none of those that answer
+model calls 100 of 183 lists of six public datasets `correct`, and with this rule 16; it loses none of those that answer
 (benchmarks/other_numbers.py).
 """
 
