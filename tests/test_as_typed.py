@@ -132,6 +132,20 @@ def test_a_second_search_is_for_what_is_asked_alone() -> None:
     assert QueryExpander().run(state=plain)["query"] != "How do I order a new desk?"
 
 
+def test_below_a_log_the_same_sentences_are_kept() -> None:
+    """What shares words with the log says nothing on the question."""
+    text = "Emma was written by Jane Austen. A worker lost the connection to the gateway. It was raining in Antwerp."
+    document = Document(content=text)
+    log = "2024-03-11 09:14:12 ERROR worker lost the connection to the gateway"
+
+    def kept(query: str) -> str | None:
+        found: str | None = StripRefiner().run(query=query, documents=[document])["documents"][0].content
+        return found
+
+    assert kept("Who was Emma written by?") == kept(f"{log}\nWho was Emma written by?")
+    assert "gateway" not in str(kept("Who was Emma written by?"))
+
+
 def test_the_first_search_is_not_for_what_is_pasted_and_the_second_one_is() -> None:
     """A log has many words, and few of them are of the subject; what finds nothing for the rest may find it by them."""
     asked = "Who repairs the engine of zeppelins?"

@@ -192,7 +192,7 @@ class Expansion:
         told = [part for part in (asking_part(question), question) if part not in (None, self._question)]
         # Nobody has searched for all of it where the first search was for what stands beside something pasted.
         yield from told if first_search(self._question) == self._question else [self._question, *told]
-        asked, tried = next(iter(parts), question), [entry["query"] for entry in state.queries]
+        asked, tried = next(iter(parts), first_search(question)), [entry["query"] for entry in state.queries]
         found = wordings(asked, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":
             yield from found

@@ -29,6 +29,7 @@ from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
+from haystack_integrations.crag.texts.telling import meant
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
@@ -166,9 +167,9 @@ class Refinement:
         return self._for_any(lambda asked: lexical_scores(asked, self.strips, self.titles, heads))
 
     def _for_any(self, score: Callable[[str], list[float]]) -> list[float]:
-        """Score strips for each of the questions that are asked as one: what answers one of them is worth as much."""
+        """Score strips for each question that is asked, and beside what is told: what answers one is worth as much."""
         texts = zip(self.titles, (document.content or "" for document in self.documents), strict=True)
-        asked = asked_apart(self.query, texts) or [self.query]
+        asked = asked_apart(self.query, texts) or meant(self.query)
         return [max(scores) for scores in zip(*map(score, asked), strict=True)]
 
     @cached_property

@@ -78,6 +78,17 @@ def first_search(question: str) -> str:
     return question if part is None else part
 
 
+def meant(question: str) -> list[str]:
+    """
+    Give the ways in which a question may be meant: with what it tells besides, and without.
+
+    :param question: The question, without courtesies.
+    :returns: What `first_search` gives, and what it asks alone where that is something else.
+    """
+    whole = first_search(question)
+    return [whole, *filter(None, [asking_part(whole)])]
+
+
 def _asks(part: str) -> bool:
     """Tell whether there is a question mark behind the last word."""
     return not set(ASKS).isdisjoint(_LETTER.split(part)[-1])
