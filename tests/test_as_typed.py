@@ -94,7 +94,8 @@ def test_a_ranker_is_asked_the_bare_question() -> None:
             return {"documents": documents}
 
     RankerGrader(Ranker()).run(query=TYPED, documents=documents())
-    assert asked == [BARE]
+    RankerGrader(Ranker()).run(query=f"09:14:12 ERROR no gateway\n{BARE}", documents=documents())
+    assert asked == [BARE, BARE]
 
 
 def test_a_web_search_is_sent_the_bare_question() -> None:
@@ -110,8 +111,9 @@ def test_a_web_search_is_sent_the_bare_question() -> None:
 
     state = CragState.start(TYPED)
     WebFallback(Search(), query_cooldown_s=0).run(state=state)
+    WebFallback(Search(), query_cooldown_s=0).run(state=CragState.start(f"09:14:12 ERROR no gateway\n{BARE}"))
     expanded = QueryExpander(mode="web").run(state=state)
-    assert sent == [BARE]
+    assert sent == [BARE, BARE]
     assert expanded["query"] == "wrote emma"
 
 

@@ -17,6 +17,7 @@ from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class Ranking:
 
     def __init__(self, name: str, query: str, documents: Sequence[Document], state: CragState | None) -> None:
         """Sort documents into those that have a grade for this question and those to ask about."""
-        self.name, self.query, self.documents = name, bare_question(query), documents
+        self.name, self.query, self.documents = name, first_search(bare_question(query)), documents
         self.question = question_id(query)
         self.skipped = not documents or (state is not None and state.mode == "off")
         self.grades: dict[int, Grade] = {}

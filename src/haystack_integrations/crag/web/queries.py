@@ -7,6 +7,7 @@ from re import Pattern
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import bounded, one_line
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.telling import meant
 from haystack_integrations.crag.texts.text import words
 
 
@@ -32,14 +33,14 @@ def outgoing(query: str | None, cut: Sequence[Pattern[str]], question: str = "")
     """
     Make the query that is sent.
 
-    :param query: The query as it came; None or an empty one sends the question.
+    :param query: The query as it came; None or an empty one sends what the question asks, not what it tells besides.
     :param cut: What is cut from it.
     :param question: The question that it was written for. A word that stands only in what is cut from that is not sent
         either: an expression knows an address by its form, and a rewriter has taken it apart.
     :returns: What is left, on one line and no longer than search engines take; empty when nothing is.
     """
     private = set(words(one_line(question))) - set(words(_without(question, cut)))
-    asked = _without(query or bare_question(question), cut).split()
+    asked = _without(query or meant(bare_question(question))[-1], cut).split()
     return bounded(" ".join(word for word in asked if private.isdisjoint(words(word))))
 
 
