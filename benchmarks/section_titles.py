@@ -27,7 +27,6 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components import passage_titler
 from haystack_integrations.crag.pipelines.indexing import index
-from haystack_integrations.crag.texts.titles import untitled
 
 HEADING = re.compile(r"(?m)^#{1,6} (.+)$")
 OPTION = re.compile(r"(?m)^ *\* `(\w+)` \{[^\n]*(?:\n(?! *\*)[^\n]+)*?\*\*Default:\*\*:? *\S+")
@@ -70,13 +69,15 @@ def questions(folder: Path, wanted: int) -> tuple[list[Asked], list[str]]:
 def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -> None:
     """Index the files by another suffix, ask everything, and print."""
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    begins: dict[tuple[str, int], int] = {}
+    places: dict[tuple[str, int], tuple[int, int]] = {}
     titled_all: Any = passage_titler._titled_all
 
     def noting(source: str, passages: Iterator[Document]) -> Iterator[Document]:
-        """Note where passages begin, which they do not name any more once a title stands before them."""
+        """Note where passages are, which they do not name any more once a title stands before them."""
         untouched = list(passages)
-        begins.update({(source, one.meta["split_id"]): one.meta["split_idx_start"] for one in untouched})
+        for one in untouched:
+            begin = one.meta["split_idx_start"]
+            places[source, one.meta["split_id"]] = begin, begin + len(one.content or "")
         yield from titled_all(source, iter(untouched))
 
     with TemporaryDirectory() as copies, patch.object(passage_titler, "_titled_all", noting):
@@ -85,8 +86,7 @@ def measure(folder: Path, suffix: str, asked: list[Asked], missing: list[str]) -
         index(copies, store)
     spans = {}
     for one in store.filter_documents():
-        begin = begins[one.meta["source"], one.meta["split_id"]]
-        end = begin + len(untitled(one.content or "", one.meta["title"]))
+        begin, end = places[one.meta["source"], one.meta["split_id"]]
         spans[one.id] = Path(one.meta["source"]).stem, begin, end + 1
 
     def holds(document: Document, number: int) -> bool:
