@@ -4,10 +4,10 @@ Whether headings before passages help to find them: hit@k of BM25 in memory, and
     python benchmarks/section_titles.py FOLDER [--questions 300]
 
 The folder holds the manuals of Node.js in Markdown, a section for each function: `/usr/share/doc/nodejs/api` of the
-package of NodeSource, or of Debian's (nodejs-doc), unpacked (`*.md.gz`). A question is "What is the default highWaterMark of fs.createReadStream?": the option stands in the section, the name of
-the function in its heading only. The right passage is the one that holds the default. `missing` are questions for an
-option that a function does not have. The same files are indexed as plain text, in which there are no headings, and as
-Markdown.
+package of NodeSource, or of Debian's (nodejs-doc), unpacked (`*.md.gz`). A question is "What is the default
+highWaterMark of fs.createReadStream?": the option stands in the section, the name of the function in its heading only.
+The right passage is the one that holds the default. `missing` are questions for an option that a function does not
+have. The same files are indexed as plain text, in which there are no headings, and as Markdown.
 """
 
 import argparse
