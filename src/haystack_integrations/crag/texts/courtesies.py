@@ -32,6 +32,7 @@ ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<
 
 _FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
 _SIGNED: Final = re.compile(r"\s*[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}\s*")
+_ADDRESS: Final = "://"
 _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")
 _TAG: Final = re.compile(r"</?(?:user_?)?(?:question|query|input|message)>", re.IGNORECASE)
 """Who has a prompt for a template puts the question between such."""
@@ -137,7 +138,8 @@ def _bare(sentence: str) -> str:
         shorter = sentence[lead.end() :] if (lead := known.leads.match(sentence)) else sentence
         if tail := known.tails.search(shorter):
             shorter = f"{shorter[: tail.start()]}{tail['end'].strip()}"
-        if shorter == sentence or not _names(shorter):
+        lost_address = sentence.count(_ADDRESS) > shorter.count(_ADDRESS)  # "How do I fix" asks nothing without it
+        if shorter == sentence or not _names(shorter, 2 if lost_address else 1):
             break
         sentence = shorter
     return sentence
@@ -150,14 +152,14 @@ def _is_silent(sentence: str) -> bool:
     return is_of_words or any(part.fullmatch(f" {sentence}") for part in (known.tails, known.alone))
 
 
-def _names(sentence: str) -> bool:
-    """Tell whether a sentence has a word that is neither empty nor about the form of an answer."""
+def _names(sentence: str, least: int = 1) -> bool:
+    """Tell whether a sentence has a word that is neither empty nor about the form of an answer, or so many of them."""
     said = words(sentence)
     asks = not ASKING.isdisjoint(said)
     named = [word for word in naming(said) if word not in STOP_WORDS]
     known = _courtesies()
     silent = known.form if _FIRST_PERSON.isdisjoint(said) else known.occasion
-    return any(asks or not (word in silent or word.isdigit()) for word in named)
+    return sum(asks or not (word in silent or word.isdigit()) for word in named) >= least
 
 
 @cache
