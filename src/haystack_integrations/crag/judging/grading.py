@@ -22,8 +22,7 @@ from haystack_integrations.crag.texts.alternatives import alternatives_in
 from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.pasted import unpasted
-from haystack_integrations.crag.texts.telling import asking_part
+from haystack_integrations.crag.texts.telling import asking_part, first_search
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -137,7 +136,7 @@ def _judged(
         alone = judge(part, texts, calibration, reader, counted)
         joined, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
         # To what is pasted nothing is like; by the mean a document that answers would not pass the filter.
-        opinion = joined if unpasted(query) == query else replace(alone, conclusion=joined.conclusion)
+        opinion = joined if first_search(query) == query else replace(alone, conclusion=joined.conclusion)
     return opinion, {"statistics": "retrieved" if known is None else known.origin, **how}
 
 

@@ -27,10 +27,10 @@ _MOST_KEPT: Final = 64
 _LONGEST_TALK: Final = 200
 
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "i'd", "we're", "we've", "we'd"})
-ENDS: Final = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
+_FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
+ENDS: Final = re.compile(rf"(?<=[{''.join(_FULL)}])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
 
-_FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
 _SIGNED: Final = re.compile(r"\s*[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}\s*")
 _ADDRESS: Final = "://"
 _NAME: Final = re.compile(r"\b[A-Z]{3,}\b")

@@ -11,7 +11,7 @@ _PASTED: Final = re.compile(
     r"""\s*+(?:
     >                                                          # quoted mail
     | (?!.*\?\s*\Z)(?:                                         # and what is no question:
-      \|.*\|\s*\Z                                            # a row of a table
+      \|.*\|\s*\Z                                              # a row of a table
     | Traceback\ \(                                            # stack traces of Python, Java, .NET, JavaScript
     | File\ ".*",\ line\ \d
     | at\ [\w.$<>/ ]+\(.*\)
