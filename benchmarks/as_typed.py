@@ -23,6 +23,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
+from urllib.parse import quote
 
 from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -85,6 +86,12 @@ THREAD = """On Tue, 12 Mar 2024 at 10:15, Anna Berger <anna.berger@example.com> 
 > I have looked through the binder but found nothing about it.
 > Could you ask the others? I need it for the meeting on Friday."""
 SIGNED = "--\nTom Keller\nSenior Project Manager | Example Industries\nPhone: +49 30 1234567"
+CHOICES = "\nA) Albert Einstein\nB) Vitamin C\nC) The Second World War\nD) None of these"
+PROMPT = """You are a helpful assistant. Use the following pieces of context to answer the question at the end.
+If you don't know the answer, just say that you don't know, don't try to make up an answer.
+
+Question: {}
+Helpful Answer:"""
 ADDRESS = "https://intranet.example.com/wiki/display/HR/Overview?pageId=4711"
 
 TYPED: dict[str, Way] = {
@@ -99,6 +106,9 @@ TYPED: dict[str, Way] = {
     "log above": lambda question, _: f"{LOG}\n{question}",
     "mail": lambda question, _: f"Hi Anna,\n{question}\nBest,\nTom\n{SIGNED}\n\n{THREAD}",
     "address": lambda question, _: f"{question} {ADDRESS}",
+    "choices": lambda question, _: question + CHOICES,
+    "a whole prompt": lambda question, _: PROMPT.format(question),
+    "escaped": lambda question, _: quote(question),
     **{f"a letter {kind}": partial(_slip, kind) for kind in ("swapped", "omitted", "doubled", "another")},
 }
 HELD: dict[str, Callable[[str], str]] = {
@@ -119,6 +129,7 @@ def as_it_is() -> Iterator[None]:
             stack.enter_context(patch(f"{home}.{module}.bare_question", **same))
         stack.enter_context(patch(f"{home}.judging.respelling.respelled", return_value={}))
         stack.enter_context(patch(f"{home}.judging.grading.asking_part", return_value=None))
+        stack.enter_context(patch(f"{home}.judging.grading.unwrapped", **same))
         stack.enter_context(patch.object(surface, "_SURFACE", plain))
         yield
 

@@ -142,3 +142,16 @@ def test_a_cascade_is_scored_by_the_files_of_its_set(folder: Path, calibrations:
     report = scorer.run(query=row["question"], documents=ours.documents_of(found))["report"]
     assert report["calibrated"] is True
     assert report["signals"]["set"]["statistics"] == "file"
+
+
+def test_a_set_that_is_refused_beside_others_is_judged_by_what_ships(folder: Path, calibrations: Any) -> None:
+    """As the refusal advises; it is told why."""
+    (_, place), told = calibrations.calibrated(folder, ["towns", "few"], 1)
+    assert told["few"]["refused"].startswith("a calibration needs 40 labelled questions")
+    ours = import_module("adapters.ours")
+    scorer: Any = ours.loaded("cascade_rag", ours.scored_by(place)).pipeline.get_component("scorer")
+    report = scorer.run(query="Where is it?", documents=ours.documents_of([{"id": "one", "text": "A town."}]))["report"]
+    assert report["calibrated"] is False
+    cells = import_module("page_calibrated")._cells(told["few"])
+    assert cells[2] == "refused"
+    assert cells[3].startswith("a calibration needs 40 labelled questions")

@@ -6,6 +6,8 @@ few a part asks: so all parts measure the same calibration. Kept apart too is ev
 one of them (`evaluation/groups.py`: a labelled document, its title, the same wording; directly or through others). The
 rest of the split is what is calibrated on: the set's own lists, the shipped defaults, no limit. Beside the calibration
 lie the word statistics of the set's corpus, as `crag index --statistics` writes them: a user's store would tell them.
+Where `crag calibrate` refuses the questions, there is no calibration, and the set is judged by the shipped default, as
+the refusal says.
 
 Files lie in the cache folder, made once for each data, choice of questions and state of this package.
 """
@@ -31,6 +33,7 @@ from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import counted
 
 APART: Final = 100
+_REFUSED: Final = "refused.txt"
 
 
 def calibrated(folder: Path, sets: Sequence[str], questions: int) -> tuple[list[Path], dict[str, Any]]:
@@ -42,7 +45,7 @@ def calibrated(folder: Path, sets: Sequence[str], questions: int) -> tuple[list[
     :param questions: How many of each are asked.
     :returns: A folder for each, of the set's name, with `calibration.json` and `statistics.json`; and by name of the
         set what is told of its calibration.
-    :raises SystemFailed: When a set cannot be calibrated on, with the reason.
+    :raises SystemFailed: When none of the sets can be calibrated on, with the reason for each.
     """
     found, told = [], {}
     for name in sets:
@@ -53,7 +56,11 @@ def calibrated(folder: Path, sets: Sequence[str], questions: int) -> tuple[list[
             print(f"calibrating on {len(rest.cases)} questions of {name} that are not asked", flush=True)
             _make(rest, place)
         found.append(place)
-        told[name] = _said(place, len(data.cases) - len(rest.cases))
+        told[name] = {"apart": len(data.cases) - len(rest.cases), "questions": len(rest.cases), **_said(place)}
+    if refused := [f"not calibrated on {name}: {one['refused']}" for name, one in told.items() if "refused" in one]:
+        print("; ".join(refused), flush=True)
+    if len(refused) == len(told):
+        raise SystemFailed("; ".join(refused))
     return found, told
 
 
@@ -77,21 +84,20 @@ def _make(rest: Dataset, place: Path) -> None:
     try:
         write(calibrate(rest, lists), place / "calibration.json")
     except CalibrationError as error:
-        msg = f"not calibrated on {rest.name}: {error}"
-        raise SystemFailed(msg) from None
+        (place / _REFUSED).write_text(str(error), "utf-8")
     write_statistics(counted(rest), place / "statistics.json")
     (place / "made").touch()
 
 
-def _said(place: Path, apart: int) -> dict[str, Any]:
+def _said(place: Path) -> dict[str, Any]:
     """Tell of a calibration what a reader has to know."""
+    if (place / _REFUSED).is_file():
+        return {"refused": (place / _REFUSED).read_text("utf-8")}
     content = json.loads((place / "calibration.json").read_text("utf-8"))
     held_out = content["held_out"]
     bounds = held_out["intervals"]["verdict.macro_f1"]
     told = {"value": held_out["verdict"]["macro_f1"], **bounds}
     return {
-        "apart": apart,
-        "questions": content["trained_on"]["questions"],
         "labels": content["trained_on"]["labels"],
         "held_out_f1": {name: round(told[name], 4) for name in ("value", "low", "high")},
     }

@@ -39,6 +39,8 @@ _HEADS = (
 
 
 def _cells(told: Mapping[str, Any]) -> tuple[str, ...]:
+    if "refused" in told:
+        return str(told["apart"]), str(told["questions"]), "refused", told["refused"].split(":")[0]
     labels = [str(told["labels"].get(name, 0)) for name in ("correct", "ambiguous", "incorrect")]
     f1 = "{value:.2f} ({low:.2f} to {high:.2f})".format_map(told["held_out_f1"])
     return str(told["apart"]), str(told["questions"]), ", ".join(labels), f1

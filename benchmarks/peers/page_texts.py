@@ -105,8 +105,9 @@ CALIBRATED_SAID: Final = """As users calibrate on their own questions: by the fu
     the order of the comparison, however few a part asks, and each question that shares a source with one of them: a
     labelled document, its title or the same wording, directly or through others. So no question that is asked, and none
     about the same source, was used to calibrate. Document frequencies are those of the dataset's corpus. Held out: what
-    crag calibrate reports, five folds that share no source, of the first five documents. No peer was given labels: none
-    has a step that takes them."""
+    crag calibrate reports, five folds that share no source, of the first five documents. Refused: crag calibrate found
+    too little in these questions, so this set is judged uncalibrated, as the refusal advises. No peer was given labels:
+    none has a step that takes them."""
 QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: the system
     answers from the retrieved documents exactly if they contain an answering document, as far as a program can tell:
     from a route, a sentinel or a record, not from the words of an answer. Three-way verdict: correct, ambiguous or

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.texts.alternatives import alternatives_in
+from haystack_integrations.crag.texts.telling import first_search
 
 EMMA = ["Who wrote Emma, Jane Austen?", "Who wrote Emma, Mary Shelley?"]
 
@@ -19,11 +20,32 @@ EMMA = ["Who wrote Emma, Jane Austen?", "Who wrote Emma, Mary Shelley?"]
         "Who wrote Emma: (a) Jane Austen, (b) Mary Shelley?",
         "Who wrote Emma\n1) Jane Austen\n2) Mary Shelley\nAnswer with the number only.",
         "Who wrote Emma? [A] Jane Austen [B] Mary Shelley",
+        "Who wrote Emma ____\n(A) Jane Austen\n(B) Mary Shelley",
+        "Who wrote Emma?\n- Jane Austen\n- Mary Shelley\nAnswer with one of them.",
+        "Who wrote Emma?\nOptions: Jane Austen, Mary Shelley",
+        "Who wrote Emma? Choices: Jane Austen or Mary Shelley",
+        "Who wrote Emma?\nAnswer choices:\nA) Jane Austen\nB) Mary Shelley",
+        "Who wrote Emma?\nOptions:\n* Jane Austen\n* Mary Shelley",
     ],
 )
 def test_each_answer_that_is_offered_is_asked_for(question: str) -> None:
-    """Under letters or numbers, in a row or in lines."""
+    """Under letters, numbers or dots, in a row or in lines, or as options."""
     assert alternatives_in(question) == EMMA
+    assert first_search(question) == "Who wrote Emma?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which of the following is taxed? A) bread B) books",
+        "Which is cheaper? A) bread B) books",
+        "What is it? A) a B) b",
+    ],
+)
+def test_what_cannot_be_understood_without_the_answers_is_searched_for_with_them(question: str) -> None:
+    """It names nothing else, or points at them."""
+    assert alternatives_in(question)
+    assert first_search(question) == question
 
 
 @pytest.mark.parametrize(
@@ -37,6 +59,9 @@ def test_each_answer_that_is_offered_is_asked_for(question: str) -> None:
         "What is meant by these? A) who B) what",
         "What does vitamin A. do to B. Smith?",
         "I did this: a) open b) close",
+        "How do I open the box?\n- It is locked.\n- The key is lost.",
+        "What does it cost?\n- What does a child pay?\n- What does a group pay?",
+        "What does it cost?\n- children",
         "What is it? " + "A) " * 200,
         "",
     ],

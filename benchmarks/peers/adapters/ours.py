@@ -107,10 +107,10 @@ def scored_by(place: Path) -> dict[str, Any]:
     """
     Choose what a cascade is loaded with to judge by a calibration.
 
-    :param place: The folder of the calibration.
+    :param place: The folder of the calibration; without one in it, what ships judges.
     :returns: Settings of its scorer.
     """
-    files = {name: str(place / f"{name}.json") for name in ("calibration", "statistics")}
+    files = {path.stem: str(path) for path in place.glob("*.json")}
     return {"scorer": {"document_store": None, **files}}
 
 

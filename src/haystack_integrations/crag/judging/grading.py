@@ -23,6 +23,7 @@ from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.telling import asking_part, first_search
+from haystack_integrations.crag.texts.wrapped import unwrapped
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -117,7 +118,7 @@ def _judged(
     statistics: Callable[[str], CorpusStatistics | None],
 ) -> tuple[Opinion, dict[str, Any]]:
     """Judge what is meant by a question, and say by which statistics, and how it was read."""
-    readings, how = reader.read(texts), dict[str, Any]()
+    query, readings, how = unwrapped(query), reader.read(texts), dict[str, Any]()
     known = statistics(normalised(query))
     query, read_as = as_meant(query, texts, readings, _frequencies(known, readings))
     if read_as:

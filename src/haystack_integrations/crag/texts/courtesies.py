@@ -19,6 +19,7 @@ from haystack_integrations.crag.texts.mails import mails_in
 from haystack_integrations.crag.texts.pasted import blocks
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import words
+from haystack_integrations.crag.texts.wrapped import unwrapped
 
 _MOST_LEADS: Final = 8
 _MOST_KEPT: Final = 64
@@ -28,7 +29,7 @@ _LONGEST_TALK: Final = 200
 
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "i'd", "we're", "we've", "we'd"})
 _FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
-ENDS: Final = re.compile(rf"(?<=[{''.join(_FULL)}])(?<!\b\w[.])\s+|(?<!\s)\s*\n\s*")
+ENDS: Final = re.compile(rf"(?<=[{''.join(_FULL)}])(?<!\b\w[.])(?<!\bmax[.])\s+|(?<!\s)\s*\n\s*")
 """Between sentences of a question: plainer than `text.sentences`, since people begin them with small letters."""
 
 _SIGNED: Final = re.compile(r"\s*[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}\s*")
@@ -68,7 +69,7 @@ def bare_question(query: str) -> str:
         be left.
     """
     plain = in_plain_letters(query)
-    query = plain if plain.strip() else query
+    query = unwrapped(plain if plain.strip() else query)
     read = [(text if is_pasted else _said(text), is_pasted) for is_pasted, text in blocks(_unlettered(query))]
     if not any(_names(text) for text, is_pasted in read if not is_pasted):
         return query
@@ -96,7 +97,11 @@ def asks_nothing(message: str) -> bool:
 def _said(text: str) -> str:
     """Leave the courtesies out; what no sign ends stays a line."""
     told = [" ".join(part.split()) for part in ENDS.split(text.strip())]
-    left = [bare for part in told if not (_is_silent(part) or _is_silent(bare := _bare(part)))]
+    left = [
+        bare
+        for part in told
+        if not _is_silent(bare := _bare(part)) and (_asks_behind(part, bare) or not _is_silent(part))
+    ]
     return "".join(part + (" " if part.endswith(_FULL) else "\n") for part in left).strip()
 
 
@@ -143,6 +148,11 @@ def _bare(sentence: str) -> str:
             break
         sentence = shorter
     return sentence
+
+
+def _asks_behind(part: str, bare: str) -> bool:
+    """Tell whether a question stands behind its lead: "Act as a guide and tell me: who built this?"."""
+    return bare != part and bare.endswith("?")
 
 
 def _is_silent(sentence: str) -> bool:

@@ -3,26 +3,16 @@
 import re
 from typing import Final
 
+from haystack_integrations.crag.texts.alternatives import without_alternatives
 from haystack_integrations.crag.texts.courtesies import ENDS
 from haystack_integrations.crag.texts.function_words import ASKING
 from haystack_integrations.crag.texts.open_questions import ASKS
 from haystack_integrations.crag.texts.pasted import unpasted
-from haystack_integrations.crag.texts.text import terms, words
+from haystack_integrations.crag.texts.pointing import FEWEST_TERMS, points
+from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import asked_terms
 
-_FEWEST_TERMS: Final = 2
 _LETTER: Final = re.compile(r"\w")
-_POINTING: Final = frozenset("it this that these those them one ones there here such same".split())
-"""Words that point at what was told before: without it there is nothing to judge by."""
-
-_PERSONS: Final = frozenset("its they their he him his she her hers".split())
-"""Words that do so where nothing is named before them: "When did Ada Lovelace write her notes?" can stand alone."""
-
-_JOINING: Final = re.compile(
-    r"(?<=\w )that (?=(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|may|must)\b)"
-    r"|\bthere (?=(?:is|are|was|were)\b)|(?<=(?:is|re|as) )there\b|(?<!which )(?<!the )\bone (?=\w)|\bsuch (?=as\b)"
-)
-"""Such words where they only join: "a house that was sold", "is there a fee", "one of the rules"."""
 
 
 def asking_part(query: str) -> str | None:
@@ -49,19 +39,18 @@ def asking_part(query: str) -> str | None:
     if not asking or (said == query and len(asking) == len(told)):
         return None
     part = " ".join(asking)
-    return part if len(set(asked_terms(part))) >= _FEWEST_TERMS and not _points(words(part)) else None
+    return part if _stands_alone(part) else None
 
 
-def _points(said: list[str]) -> bool:
-    """Tell whether words mean something that was told before."""
-    first = next((place for place, word in enumerate(said) if word in _PERSONS), None)
-    is_told = first is not None and len({*terms(" ".join(said[:first]))}) < _FEWEST_TERMS
-    return is_told or not _POINTING.isdisjoint(_JOINING.sub(" ", " ".join(said)).split())
+def _stands_alone(part: str) -> bool:
+    """Tell whether a part of a question can be understood without the rest."""
+    return len(set(asked_terms(part))) >= FEWEST_TERMS and not points(part)
 
 
 def first_search(question: str) -> str:
     """
-    Find what to search for first: of what is pasted the words are many, and few of them are of the question's subject.
+    Find what to search for first: of what is pasted the words are many, and few of them are of the question's subject,
+    and of the answers that are offered all but one are wrong.
 
     ```python
     from haystack_integrations.crag.texts.telling import first_search
@@ -69,13 +58,16 @@ def first_search(question: str) -> str:
     log = "09:14:12 ERROR connection to 10.0.0.7 reset"
     assert first_search(f"{log}\\nHow do I restart the import?") == "How do I restart the import?"
     assert first_search(f"{log}\\nHow do I stop this?") == f"{log}\\nHow do I stop this?"
+    assert first_search("Which tax is due on bread? A) full B) reduced") == "Which tax is due on bread?"
     ```
 
     :param question: The question, without courtesies.
-    :returns: What it asks beside what is pasted, if that can be understood alone; else the question.
+    :returns: What it asks beside what is pasted or offered, if that can be understood alone; else the question.
     """
-    part = asking_part(question) if unpasted(question) != question else None
-    return question if part is None else part
+    if unpasted(question) != question:
+        return asking_part(question) or question
+    part = without_alternatives(question)
+    return part if _stands_alone(part) else question
 
 
 def meant(question: str) -> list[str]:
