@@ -41,6 +41,7 @@ _TAG: Final = re.compile(r"</?(?:user_?)?(?:question|query|input|message)>", re.
 
 class _Courtesies(NamedTuple):
     leads: re.Pattern[str]
+    within: re.Pattern[str]
     tails: re.Pattern[str]
     opening: re.Pattern[str]
     closing: re.Pattern[str]
@@ -147,7 +148,7 @@ def _bare(sentence: str) -> str:
         if shorter == sentence or not _names(shorter, 2 if lost_address else 1):
             break
         sentence = shorter
-    return sentence
+    return known.within.sub("", sentence)
 
 
 def _asks_behind(part: str, bare: str) -> bool:
@@ -189,6 +190,7 @@ def _courtesies() -> _Courtesies:
     form = " ".join(known["form"].values()).split()
     return _Courtesies(
         leads=re.compile(leads, re.IGNORECASE),
+        within=re.compile(written(known["within"])),
         tails=re.compile(tails, re.IGNORECASE),
         opening=re.compile(known["letter"]["opening"], re.IGNORECASE),
         closing=re.compile(known["letter"]["closing"], re.IGNORECASE),
