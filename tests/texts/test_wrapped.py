@@ -62,6 +62,8 @@ def test_what_is_labelled_as_context_stays_with_the_question() -> None:
         "User: Who wrote Emma?\nBot: Jane Austen.\nUser: When did she write it?",
         "Q: How do I reset it?\nA: Hold the key.\nB: Ask us.",
         "Note: a user: what is it?",
+        "Customer: ACME\nProduct: X200\nQuestion: How is the device reset?",
+        "Q: Who edits the Weekly?\nQ: Who prints the Daily?",
     ],
 )
 def test_what_no_program_wrapped_stays(question: str) -> None:

@@ -71,7 +71,7 @@ def _labelled(query: str) -> str:
     ends = [*(label.start() for label in labels), len(query)][1:]
     parts = [(label.lastgroup, query[label.end() : end].strip()) for label, end in zip(labels, ends, strict=False)]
     asked = [text for kind, text in parts if kind == "asked" and text]
-    is_wrapped = any(kind != "asked" for kind, _ in parts) or len(asked) > 1
+    is_wrapped = any(kind != "asked" for kind, _ in parts)  # else it may be a form, or several questions
     is_answered = bool(parts) and parts[-1][0] == "answered" and parts[-1][1]
     if not (asked and is_wrapped) or is_answered or points(asked[-1]):
         return query
