@@ -210,3 +210,40 @@ def test_the_trail_of_a_run_tells_how_a_word_was_read() -> None:
     record = load("corrective_retrieval", store=store).run(query="What is the notcie period?")["crag"]
     assert record["signals"]["set"]["read_as"] == {"notcie": "notice"}
     json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    ("asked", "written", "expected"),
+    [
+        ("2021-04-03", "April 3, 2021", {"2021-04-03": "April 3, 2021"}),
+        ("03.04.2021", "3 April 2021", {"03.04.2021": "3 April 2021"}),
+        ("4/3/2021", "3 April 2021", {"4/3/2021": "3 April 2021"}),
+        ("the 3rd of April 2021", "April 3, 2021", {"3rd of april 2021": "April 3, 2021"}),
+        ("April 3, 2021", "2021-04-03", {"april 3, 2021": "2021-04-03"}),
+        ("3. M\u00e4rz 2021", "03.03.2021", {"3. m\u00e4rz 2021": "03.03.2021"}),
+        ("April 2021", "2021-04-03", {"april 2021": "2021-04"}),
+        ("April 3, 2021", "3 April 2021", {}),  # the same words
+        ("2021-04-03", "April 4, 2021", {}),
+        ("April 2021", "April 3, 2021", {}),
+    ],
+)
+def test_a_date_is_read_in_the_form_that_documents_have(asked: str, written: str, expected: dict[str, str]) -> None:
+    """In words or in numbers, whichever is first: to its letters no document had it."""
+    text = f"The bridge opened on {written}."
+    assert read(f"What opened on {asked}?", text) == expected
+    assert read(f"What opened on {asked}?", text, f"On {asked} nothing closed.") == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [("2021-04-03", "April 3, 2021"), ("03.04.2021", "April 3, 2021"), ("April 3, 2021", "2021-04-03")],
+)
+def test_a_passage_with_a_date_in_another_form_is_found_and_answers(asked: str, written: str) -> None:
+    """Where the first search misses it, a second one has the date as other documents may write it."""
+    store = memory_store()
+    others = [f"The bridge over river {n} opened in the year {1900 + n}." for n in range(20)]
+    closed = f"Closed for repair on {written} by order of the mayor: Kestrel Light."
+    store.write_documents([Document(content=text) for text in (*others, closed)])
+    result = load("corrective_retrieval", store=store).run(query=f"What closed for repair on {asked}?")
+    assert closed in [document.content for document in result["documents"]]
+    assert result["crag"]["verdict"] == "correct"

@@ -15,6 +15,7 @@ from haystack_integrations.crag.expansion.rules import web_form, wordings
 from haystack_integrations.crag.expansion.split import split, unanswered
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.dates import other_forms
 from haystack_integrations.crag.texts.keywords import keywords
 from haystack_integrations.crag.texts.spelling import reread
 from haystack_integrations.crag.texts.telling import asking_part, first_search
@@ -192,6 +193,7 @@ class Expansion:
         told = [part for part in (asking_part(question), question) if part not in (None, self._question)]
         # Nobody has searched for all of it where the first search was for what stands beside something pasted.
         yield from told if first_search(self._question) == self._question else [self._question, *told]
+        yield from other_forms(first_search(question))
         asked, tried = next(iter(parts), first_search(question)), [entry["query"] for entry in state.queries]
         found = wordings(asked, options.synonyms, options.max_synonyms_per_term, state.kept, tried)
         if options.mode != "decompose":

@@ -17,6 +17,7 @@ from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.dates import dates_in, in_numbers
 from haystack_integrations.crag.texts.spelling import other_spellings, reread
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.text import surface_words, words
@@ -53,7 +54,8 @@ def respelled(
     Find words of a question that none of its documents has, and what they write in their place.
 
     The spelling of the other side of the Atlantic (organise, colour). A word that they write in two (wifi, wi-fi), or
-    two that they write in one (log in, login). An acronym that they write out, or the words for it. And a slip: two
+    two that they write in one (log in, login). An acronym that they write out, or the words for it. A date in another
+    form. And a slip: two
     letters have changed places in a word of five, or a word of six has a letter too many, too few, or another one;
     never the first. Then the corpus must not have the word either. Names that differ in a letter (Hansen, Hanson) are
     two, and a word that English has (causal) is meant as it stands, whatever the documents have (casual).
@@ -79,9 +81,24 @@ def respelled(
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
     found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
+    found |= dict(_dated(query, written))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
     return found | dict(_slips(doubtful, texts)) if doubtful else found
+
+
+def _dated(query: str, written: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Find how documents write a date: in words, in numbers, in another order; of a month in days what they share."""
+    for typed, days in dates_in(query):
+        shown = Counter[str]()
+        for other, there in chain.from_iterable(map(dates_in, written)):
+            if not days.isdisjoint(there):
+                shown[other] += 1
+            elif in_numbers(month := min(days)) == other[: len("2021-04")] and not month.day:
+                shown[in_numbers(month)] += 1
+        said = {*words(typed)}
+        if shown and all(said != {*words(other)} for other in shown):
+            yield typed.lower(), shown.most_common(1)[0][0]
 
 
 def _holds(readings: Sequence[Reading], word: str) -> bool:
