@@ -1,0 +1,101 @@
+"""What English writes in several ways: numbers, units, and a few names ("ten percent" and 10%, 12km, US, WW2)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+
+import yaml
+
+_NUMBER: Final = r"\d[\d.,]*"
+_SHORT: Final = 2
+_STEM: Final = 5
+_MOST_KEPT: Final = 1000
+
+
+def written_otherwise(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """
+    Find what documents write for numbers, units and names of a question that none of them writes in that way.
+
+    ```python
+    from haystack_integrations.crag.texts.writings import written_otherwise
+
+    assert dict(written_otherwise("Who gets ten percent?", ["It is 10% off."])) == {"ten": "10", "percent": "%"}
+    assert dict(written_otherwise("Which trail is 12km long?", ["12 kilometers"])) == {"12km": "12 kilometers"}
+    assert dict(written_otherwise("Who left the US?", ["the United States"])) == {"us": "United States"}
+    ```
+
+    :param query: The question.
+    :param texts: The documents.
+    :returns: Pairs of what the question has, in small letters, and what to read for it.
+    """
+    if not _any().search(query):
+        return
+    read = set[str]()
+    for kind, writings in _groups():
+        for typed in _found(query, writings):
+            pair = _with_number(query, typed, writings, texts) if kind == "units" else None
+            behind = _counted(query, typed) if kind == "numbers" else ""
+            shown = Counter(other for other in writings for text in texts if _pattern(other, behind).search(text))
+            if pair is None and typed not in shown and shown and _is_said_once(query, typed):
+                pair = typed, shown.most_common(1)[0][0]
+            if pair and pair[0].lower() not in read and pair[0].lower() != pair[1].lower():
+                read.add(pair[0].lower())
+                yield pair[0].lower(), pair[1]
+
+
+def _with_number(query: str, unit: str, writings: Sequence[str], texts: Sequence[str]) -> tuple[str, str] | None:
+    """Find how documents write the number before a unit with it: a number and a unit in one are a word of their own."""
+    found = re.search(rf"(?<![\w.,])({_NUMBER})([ ]?){re.escape(unit)}(?!\w)", query)
+    if found is None:
+        return None
+    candidates = [f"{found[1]}{space}{other}" for other in writings for space in (" ", "")]
+    shown = [one for one in candidates if any(_pattern(one).search(text) for text in texts)]
+    return None if not shown or found[0] in shown else (found[0], shown[0])
+
+
+def _counted(query: str, number: str) -> str:
+    """Give a pattern of what is counted, as documents may write it: four is a 4 where it is of the same things."""
+    found = re.search(rf"{re.escape(number)}\W+(\w+)", query, re.IGNORECASE)
+    things = found[1].lower() if found else number
+    units = [writings for kind, writings in _groups() if kind == "units" and things in writings]
+    ways = [one for writings in units for one in writings] or [things[:_STEM]]
+    return rf"[\s-]?(?:{'|'.join(map(re.escape, ways))})"
+
+
+def _is_said_once(query: str, typed: str) -> bool:
+    """Tell a country from a pronoun: both would be read otherwise."""
+    return len(re.findall(rf"(?<!\w){re.escape(typed)}(?!\w)", query, re.IGNORECASE)) == 1
+
+
+def _found(query: str, writings: Sequence[str]) -> list[str]:
+    """Give the longest writing of a few that a question has."""
+    return sorted((one for one in writings if one[0].isalnum() and _pattern(one).search(query)), key=len)[-1:]
+
+
+@lru_cache(_MOST_KEPT)
+def _pattern(writing: str, counted: str = "") -> re.Pattern[str]:
+    """Find one: a sign anywhere, letters as a word or behind a digit, one or two of a unit behind a digit alone."""
+    if counted:
+        return re.compile(
+            rf"(?<![\w.,]){re.escape(writing)}{counted}|[$€£]\s?{re.escape(writing)}(?![\d.,]*\d)", re.IGNORECASE
+        )
+    if not writing[0].isalnum():
+        return re.compile(re.escape(writing))
+    behind = r"(?:(?<=\d)|(?<=\d ))" if writing.islower() and len(writing) <= _SHORT else r"(?<![^\W\d_])"
+    return re.compile(rf"{behind}{re.escape(writing)}(?!\w)", 0 if writing.isupper() else re.IGNORECASE)
+
+
+@cache
+def _any() -> re.Pattern[str]:
+    """Find any: what most questions have none of."""
+    every = {re.escape(one) for _, writings in _groups() for one in writings if one[0].isalnum()}
+    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(sorted(every, key=len, reverse=True))})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _groups() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    known = yaml.safe_load((files("haystack_integrations.crag") / "data" / "writings.yml").read_text("utf-8"))
+    return tuple((kind, tuple(writings)) for kind, groups in known.items() for writings in groups)

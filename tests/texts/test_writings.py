@@ -1,0 +1,63 @@
+"""Numbers, units and names are read in the way that documents write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.crag.texts.writings import written_otherwise
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("Who gets ten percent?", "It is 10% off.", {"ten": "10", "percent": "%"}),
+        ("What costs five dollars?", "It costs $5.", {"five": "5", "dollars": "$"}),
+        ("Which trail is 12km long?", "It is 12 kilometers long.", {"12km": "12 kilometers"}),
+        ("Which trail is 12 km long?", "It is 12km long.", {"12 km": "12km"}),
+        ("Which shop opens at 9am?", "It opens at 9 a.m. each day.", {"9am": "9 a.m."}),
+        ("How many centimeters wide is it?", "It is 80 cm wide.", {"centimeters": "cm"}),
+        ("What was built in the nineteenth century?", "In the 19th century", {"nineteenth": "19th"}),
+        ("Which tower has 1000 steps?", "It has 1,000 steps.", {"1000": "1,000"}),
+        ("Who left the US?", "He left the United States.", {"us": "United States"}),
+        ("Who left the United States?", "He left the U.S. in May.", {"united states": "U.S."}),
+        ("What was lost in WW2?", "It was lost in World War II.", {"ww2": "World War II"}),
+    ],
+)
+def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
+    query: str, text: str, expected: dict[str, str]
+) -> None:
+    """Words and digits, signs, a number and its unit in one, countries."""
+    assert dict(written_otherwise(query, [text])) == expected
+    assert dict(written_otherwise(query, [text, query])) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Tell us about the US", "the United States"),
+        ("List four problems of mines.", "In 4 of the mines"),
+        ("Tell us more", "the United States"),
+        ("What was lost in World War I?", "lost in World War II"),
+        ("Which trail is 12km long?", "It is 13 km long."),
+        ("How many seconds?", "It was John's."),
+        ("Who am I?", "at 5 p.m."),
+        ("What do one and two make?", "1 and 2"),
+        ("Who wrote Emma?", "10% of the 1st"),
+        ("", "%"),
+    ],
+)
+def test_other_words_stay(query: str, text: str) -> None:
+    """Pronouns, other numbers, letters that are no unit, and what stands nowhere."""
+    assert dict(written_otherwise(query, [text])) == {}
+
+
+@given(
+    st.lists(st.sampled_from(["ten", "10", "%", "percent", "$", "US", "us", "5", "km", "5km", "am", "WWII", "a"])),
+    st.lists(st.sampled_from(["ten", "10", "%", "per cent", "$", "U.S.", "5", " km", "5km", "a.m.", "WW2"])),
+)
+def test_whatever_is_asked_is_read_as_something_that_documents_have(said: list[str], written: list[str]) -> None:
+    """And stands in the question."""
+    query, text = " ".join(said), " ".join(written)
+    for typed, other in written_otherwise(query, [text]):
+        assert typed in query.lower()
+        assert other in text
