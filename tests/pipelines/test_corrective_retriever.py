@@ -146,6 +146,25 @@ def test_a_retrievers_setting_that_somebody_chose_is_refused_with_the_way_out() 
     assert inside.run(query="When is a refund paid?")["documents"]
 
 
+def test_a_setting_that_is_not_taken_is_refused_with_the_way_out_in_python_too() -> None:
+    """In code the class's name is exchanged, and the arguments stay: Python's TypeError named no way out."""
+    store: Any = InMemoryDocumentStore(index="chosen in code")
+    made: Any = CorrectiveRetriever
+    with pytest.raises(ConfigurationError, match=r"does not take \['scale_score'\].*{bm25: {scale_score: \.\.\.}}"):
+        made(store, top_k=3, scale_score=True)
+    with pytest.raises(ConfigurationError, match=r"does not take \['embedder'\].*{dense: {text_embedder: \.\.\.}}"):
+        made(store, embedder=MockTextEmbedder())
+
+
+def test_a_class_made_of_it_takes_settings_of_its_own() -> None:
+    class Named(CorrectiveRetriever):
+        def __init__(self, *given: Any, name: str, **settings: Any) -> None:
+            super().__init__(*given, **settings)
+            self.name = name
+
+    assert Named(InMemoryDocumentStore(index="named"), name="ours", top_k=3).top_k == 3
+
+
 @pytest.mark.parametrize(
     "make",
     [
