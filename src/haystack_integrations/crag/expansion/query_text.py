@@ -4,6 +4,8 @@ import re
 from typing import Final
 from unicodedata import category, normalize
 
+from haystack_integrations.crag.errors import QuestionError
+
 MAX_QUERY_CHARACTERS: Final = 300
 """Longest query that a model may write, since a longer one is an essay, or a document that was copied; and that a
 search engine is sent: some take no more than 400."""
@@ -75,6 +77,19 @@ def one_line(text: str) -> str:
     if not text.isprintable():
         text = "".join(_visible(sign) for sign in text)
     return " ".join(text.split())
+
+
+def check_asked(question: str) -> None:
+    """
+    Refuse a question that asks nothing: no retriever can search for it, and no grader can judge by it.
+
+    :param question: The user's question.
+    :raises QuestionError: For an empty one, and one of signs that nobody can see.
+    """
+    if not one_line(question):
+        why = ": none of its characters can be seen" if question.strip() else ""
+        msg = f"the question is empty{why}; ask one with at least one word"
+        raise QuestionError(msg, "empty")
 
 
 def _visible(sign: str) -> str:
