@@ -66,8 +66,18 @@ def leads_nowhere(part: object, taken: str, *others: str) -> bool:
     :param others: Outputs of others.
     :returns: Whether the run ends here, and nobody meant it to.
     """
-    sockets = sockets_of(part, "output") or {}
-    return not sockets[taken].receivers and any(sockets[other].receivers for other in others)
+    return not leads_on(part, taken) and any(leads_on(part, other) for other in others)
+
+
+def leads_on(part: object, output: str) -> bool:
+    """
+    Tell whether anything is connected to an output.
+
+    :param part: A component.
+    :param output: The name of the output.
+    :returns: Whether something is; nothing is to one in no pipeline.
+    """
+    return bool((sockets_of(part, "output") or {})[output].receivers)
 
 
 def leads_back(part: object, taken: str, untold: str) -> bool:

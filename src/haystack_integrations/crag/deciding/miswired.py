@@ -7,7 +7,7 @@ from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
-from haystack_integrations.crag.sockets import leads_back, leads_nowhere
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -63,6 +63,23 @@ def check_ways(router: Any, action: str) -> None:
             f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "
             "and no limit held; connect the state of what makes the correction, such as expander.state or web.state, "
             "to router.state"
+        )
+        raise ConfigurationError(msg)
+
+
+def check_handed_on(joiner: Any, refined: CragState | None) -> None:
+    """
+    Look at what a joiner leads on of a correction beside which something is refined.
+
+    :param joiner: The component, with outputs `state` and inputs `refined_state`.
+    :param refined: What came there.
+    :raises ConfigurationError: Where its `state` leads on and there is none to give: as in `check_ways`.
+    """
+    if refined is None and leads_on(joiner, "state"):
+        msg = (
+            "the output state of EvidenceJoiner leads on, but it got no refined_state, so that each pass behind it "
+            "would be the first and no limit held; connect what is refined beside the web: router.web_and_refine to "
+            "refine.state, and refine.state to join.refined_state. Where nothing is, lead web.state past the joiner"
         )
         raise ConfigurationError(msg)
 
