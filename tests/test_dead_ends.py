@@ -12,14 +12,16 @@ from haystack.components.joiners import BranchJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from makers import graded, run_by_door, scripted
+from makers import fill, graded, run_by_door, scripted
 
 from haystack_integrations.crag.components import (
     CascadeGate,
     CragRouter,
+    EvidencePromptBuilder,
     HeuristicGrader,
     QueryExpander,
     QuestionGuard,
+    RecordBuilder,
     RulePrefilter,
     WebFallback,
 )
@@ -181,3 +183,32 @@ def test_a_joiner_that_leads_a_state_on_and_got_none_of_what_was_refined_says_wh
         PipelineRuntimeError, match=r"got no refined_state.*connect .* refine.state to join.refined_state"
     ):
         run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_record_that_is_not_told_of_the_answer_says_so(
+    told: bool, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer was there, and its record said that no model was asked, that nothing was spent and nothing cited."""
+    parts = {"router": CragRouter(), "prompt": EvidencePromptBuilder(), "llm": scripted("Jane Austen [1].")}
+    pipeline = Pipeline()
+    for name, part in {**parts, "record": RecordBuilder()}.items():
+        pipeline.add_component(name, part)
+    ways = {"router.generate": "prompt.documents", "prompt.prompt": "llm.messages", "router.outcome": "record.outcome"}
+    for giving, taking in {**ways, **({"llm.replies": "record.replies"} if told else {})}.items():
+        pipeline.connect(giving, taking)
+    inputs = {"router": {"query": QUESTION, "documents": SURE}, "prompt": {"question": QUESTION}}
+    result = asyncio.run(pipeline.run_async(inputs)) if asynchronous else pipeline.run(inputs)
+    said = (
+        "not told of the answer that llm writes" in caplog.text and "connect llm.replies to the record's" in caplog.text
+    )
+    assert (result["record"]["crag"]["answer"]["status"], said) == (("written", False) if told else ("none", True))
+
+
+def test_a_record_of_a_run_that_writes_no_answer_has_none_to_be_told_of(
+    in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(in_memory_store, FEW)
+    load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)
+    assert "RecordBuilder" not in caplog.text

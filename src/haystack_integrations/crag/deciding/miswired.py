@@ -7,7 +7,7 @@ from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
-from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, untold_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -82,6 +82,22 @@ def check_handed_on(joiner: Any, refined: CragState | None) -> None:
             "refine.state, and refine.state to join.refined_state. Where nothing is, lead web.state past the joiner"
         )
         raise ConfigurationError(msg)
+
+
+def tell_of_unread_answer(record: Any) -> None:
+    """
+    Warn where an answer is written and the record is not told of it: it would say that no model was asked.
+
+    :param record: The component, with inputs `outcome` and `replies`.
+    """
+    if writers := untold_of(record, "outcome", "generate", "replies"):
+        logger.warning(
+            "RecordBuilder is not told of the answer that {writers} writes, so that the record says that no model was "
+            "asked, and leaves out what it cost; connect {writer}.replies to the record's replies, with router.abstain "
+            "by way of a BranchJoiner",
+            writers=" and ".join(writers),
+            writer=writers[0],
+        )
 
 
 def begun(query: str, state: CragState | None) -> CragState:
