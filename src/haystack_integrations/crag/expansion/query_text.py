@@ -98,18 +98,20 @@ def _visible(sign: str) -> str:
     return sign if sign in _JOINERS or not category(sign).startswith("C") else ""
 
 
-def cleaned(line: str, lines: int = 1) -> str:
+def cleaned(line: str, lines: int = 1, question: str = "") -> str:
     """
     Take from a line that a model wrote what surrounds a query: list marks, `Query:`, quotes, Markdown.
 
     :param line: One line.
     :param lines: Of how many: a number beyond is none of a list, but a word of the query, as in "5. Mai 1945".
+    :param question: What it was written for: a single line begins with what stands there, as in "1. Bundesliga".
     :returns: The query; may be empty.
     """
-    text = _BOLD.sub(r"\1", one_line(line))
+    text, asked = _BOLD.sub(r"\1", one_line(line)), question.split()
     for _ in range(_MOST_PREFIXES):
         found = _PREFIX.match(text)
-        is_word = found is not None and int(found[1] or found[2] or 0) > lines
+        number = 0 if found is None else int(found[1] or found[2] or 0)
+        is_word = number > lines or (found is not None and number == lines == 1 and found[0].strip() in asked)
         bare = _unquoted(text if found is None or is_word else text[found.end() :])
         if bare == text:
             break
