@@ -396,7 +396,8 @@ def test_the_record_tells_of_what_is_handed_on_in_its_order_and_its_origin() -> 
     """A page of the web that is left out of the best was not used."""
     pages = [graded("the web", 0.4, "?"), graded("the handbook", 0.9, "?")]
     pages[0] = annotate(pages[0], origin="web")
-    record = {"mode": "enforce", "discarded": [], "web_used": True, "documents_after": 2, "kept": []}
+    record: dict[str, Any] = {"mode": "enforce", "discarded": [], "web_used": True, "documents_after": 2, "kept": []}
+    record["trail"] = [{"discarded": []}]
     both, one = best(pages, record, 2), best(pages, record, 1)
     assert [entry["id"] for entry in both["crag"]["kept"]] == [document.id for document in both["documents"]]
     assert (both["crag"]["web_used"], one["crag"]["web_used"]) == (True, False)
