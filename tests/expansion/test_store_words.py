@@ -1,5 +1,6 @@
 """A misspelt word is searched for as a store in memory spells it, too."""
 
+import time
 from typing import Any
 from unittest.mock import patch
 
@@ -74,6 +75,18 @@ def test_a_query_whose_words_are_known_costs_no_look_at_the_others(store: Any) -
     with patch.object(store_words, "_one_letter_away") as looked:
         StopWordRemover(document_store=store).run("Where did Eriksson find Vinland, and who baked bread?")
     looked.assert_not_called()
+
+
+@pytest.mark.parametrize(
+    "query", ["q" * 4_096, " ".join(f"{'qz' * 14}{sign}" for sign in "abcdefghijklmnopqrstuvw" * 6)]
+)
+def test_a_hostile_question_costs_milliseconds(store: Any, query: str) -> None:
+    """It is looked through on the event loop; a word of 4,000 letters has 240,000 neighbours as long as itself."""
+    remover = StopWordRemover(document_store=store)
+    remover.run("warm up Erikssson")
+    started = time.process_time()
+    remover.run(query)
+    assert time.process_time() - started < 0.2
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

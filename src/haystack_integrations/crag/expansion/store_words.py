@@ -13,6 +13,7 @@ from haystack_integrations.crag.encoding.encoders import may_be_slip
 from haystack_integrations.crag.texts.text import words
 
 _MOST_WORDS: Final = 8
+_MOST_LETTERS: Final = 32  # a longer word is none that anybody typed, and has too many neighbours to try
 _COUNTS: Final = "_freq_vocab_for_idf"  # of InMemoryDocumentStore: in how many documents each of its words is
 
 
@@ -26,7 +27,8 @@ def near_words(store: Any, query: str) -> list[str]:
         begins alike, if there is one. Nothing for a store of another kind.
     """
     known: Mapping[str, int] = getattr(store, _COUNTS, {})
-    slips = [word for word in dict.fromkeys(words(query)) if word not in known and may_be_slip(word)] if known else []
+    asked = [word for word in dict.fromkeys(words(query)) if len(word) <= _MOST_LETTERS] if known else []
+    slips = [word for word in asked if word not in known and may_be_slip(word)]
     near = ([one for one in _one_letter_away(word) if one in known] for word in slips[:_MOST_WORDS])
     return [max(found, key=lambda one: known.get(one, 0)) for found in near if found]
 
