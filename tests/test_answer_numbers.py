@@ -31,6 +31,8 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
             "two hundred, or two hundred and fifty; a hundred; twelve hundred",
         ),
         ("15,000, 300000 and 2,000,000.", "fifteen thousand, three hundred thousand and two million"),
+        ("The 19th century, the 21st and 200th day.", "nineteenth century, twenty-first day, two hundredth day"),
+        ("The 50th state, the 115th time.", "The Fiftieth state, the one hundred and fifteenth time"),
         ("3,125 pages", "Three thousand one hundred\ntwenty-five pages"),
         ("On 25 November 2026.", "2026-11-25"),
         ("At 14:30.", "14.30 Uhr"),
@@ -92,6 +94,7 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
             "between two hundred and three hundred, hundreds, a thousand",
             ["500", "5,000"],
         ),
+        ("the 18th and the 22nd century", "the nineteenth and the twenty-first century", ["18", "22"]),
         ("16k users, 3.5M", "15,000 and 2,500,000", ["16", "3.5"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Numbers as English texts write them out: `thirty`, `two hundred and fifty`, `fifteen thousand`."""
+"""Numbers as English texts write them out: `thirty`, `two hundred and fifty`, `fifteen thousand`, `nineteenth`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,19 @@ _HUNDRED: Final = "hundred"
 ZEROS: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """How many zeros a scale has, by its name."""
 
+_ODD: Final = dict(zip("first second third fifth eighth ninth twelfth".split(), (1, 2, 3, 5, 8, 9, 12), strict=True))
+_ORDINALS: Final = {
+    **{word: _UNITS[n - 1] for word, n in _ODD.items()},
+    **{f"{word}th": word for n, word in enumerate(_UNITS, 1) if n not in _ODD.values()},
+    **{f"{word.removesuffix('y')}ieth": word for word in _TENS},
+    **{f"{word}th": word for word in (_HUNDRED, *ZEROS)},
+}
 _LARGE: Final = "|".join((_HUNDRED, *ZEROS))
-_WORD: Final = rf"(?:{'|'.join((*_UNITS, *_TENS))}|{_LARGE}|a(?=[\s-](?:{_LARGE})\b))\b"
+_WORD: Final = rf"(?:{'|'.join((*_UNITS, *_TENS, *_ORDINALS))}|{_LARGE}|a(?=[\s-](?:{_LARGE})\b))\b"
 _RUN: Final = re.compile(rf"\b{_WORD}(?:[\s-](?:and[\s-])?{_WORD})*")
 _WORDS: Final = re.compile("[a-z]+")
 # Nearly every text has none of them, which is seen sooner than by looking for each.
-_PARTS: Final = (*_TENS, "teen", _HUNDRED, *ZEROS)
+_PARTS: Final = (*_TENS, "tieth", "teen", _HUNDRED, *ZEROS)
 _HUNDREDS, _ROUND, _SINGLE = range(1, 100), range(20, 100, 10), range(1, 10)
 """What `hundred` may stand behind; and behind which numbers one more word may stand, and which."""
 
@@ -45,7 +52,7 @@ def spelled(text: str) -> Iterator[int]:
     """
     lowered = text.lower()
     for run in _RUN.findall(lowered) if any(part in lowered for part in _PARTS) else ():
-        words = [word for word in _WORDS.findall(run) if word != "and"]
+        words = [_ORDINALS.get(word, word) for word in _WORDS.findall(run) if word != "and"]
         for start in range(len(words)):
             yield from _values(words[start : start + _LONGEST])
 
