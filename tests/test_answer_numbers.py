@@ -24,6 +24,16 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("1.5 million people.", "1,500,000 inhabitants"),
         ("1,500,000 people.", "1.5 million inhabitants"),
         ("20 thousand.", "20000"),
+        ("15,000 users, 2500 of them new.", "15k users, 2.5K new ones"),
+        ("15k users, $1.5M, 2.5bn", "15,000 users, 1,500,000 dollars, 2,500,000,000"),
+        (
+            "200 or 250 seats, 100 more, 1,200 in all.",
+            "two hundred, or two hundred and fifty; a hundred; twelve hundred",
+        ),
+        ("15,000, 300000 and 2,000,000.", "fifteen thousand, three hundred thousand and two million"),
+        ("The 19th century, the 21st and 200th day.", "nineteenth century, twenty-first day, two hundredth day"),
+        ("The 50th state, the 115th time.", "The Fiftieth state, the one hundred and fifteenth time"),
+        ("3,125 pages", "Three thousand one hundred\ntwenty-five pages"),
         ("On 25 November 2026.", "2026-11-25"),
         ("At 14:30.", "14.30 Uhr"),
         ("At 14.30.", "14:30"),
@@ -79,6 +89,13 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ("1000个，1億2000万円", "千葉，一般，1億3000万円", ["1000", "2000"]),
         ("It takes 14¹ days, or 20½.", "15 days, 20", ["14", "20.5"]),
         ("14. It is so.\n15. And so on.", "", ["14", "15"]),
+        (
+            "300 or 500 seats, 5,000 in all",
+            "between two hundred and three hundred, hundreds, a thousand",
+            ["500", "5,000"],
+        ),
+        ("the 18th and the 22nd century", "the nineteenth and the twenty-first century", ["18", "22"]),
+        ("16k users, 3.5M", "15,000 and 2,500,000", ["16", "3.5"]),
     ],
 )
 def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(
@@ -134,6 +151,8 @@ def test_what_an_answer_repeats_is_supported(text: str) -> None:
         "1万 " * 30_000,
         "一" * 90_000,
         "1.5 " * 20_000,
+        "two hundred and " * 20_000,
+        "a thousand " * 20_000,
     ],
 )
 def test_a_hostile_answer_costs_milliseconds(text: str) -> None:

@@ -2,26 +2,31 @@
 
 import asyncio
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from haystack import Document, Pipeline
 from haystack.components.joiners import BranchJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from makers import graded
+from makers import fill, graded, run_by_door, scripted
 
 from haystack_integrations.crag.components import (
     CascadeGate,
     CragRouter,
+    EvidencePromptBuilder,
     HeuristicGrader,
     QueryExpander,
     QuestionGuard,
+    RecordBuilder,
     RulePrefilter,
     WebFallback,
 )
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.state import CragState
 
 QUESTION = "Who wrote Emma?"
@@ -159,3 +164,51 @@ def test_a_state_that_is_not_handed_on_by_each_component_on_the_way_back_is_none
     inputs = {"found": {"value": FEW}, **{name: {"query": "Who repairs bicycles?"} for name in ("grader", "router")}}
     with pytest.raises(PipelineRuntimeError, match="web leads back to the router, but brings no state"):
         pipeline.run(inputs)
+
+
+@pytest.mark.parametrize("cut", ["refine.state", "correction.value"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_joiner_that_leads_a_state_on_and_got_none_of_what_was_refined_says_what_to_connect(
+    cut: str, asynchronous: bool, tmp_path: Path, in_memory_store: Any
+) -> None:
+    """It gave none: each of 25 passes was the first one, and Haystack's error names no connection."""
+    spec = yaml.safe_load(export("signals_rag"))
+    taking = {"refine.state": "join.refined_state", "correction.value": "refine.state"}[cut]
+    spec["connections"].remove({"sender": cut, "receiver": taking})
+    spec["components"]["router"]["init_parameters"]["on_incorrect"] = "web_and_refine"
+    file = tmp_path / "cut.yml"
+    file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    rag = load(str(file), store=in_memory_store, generator=scripted("x"))
+    with pytest.raises(
+        PipelineRuntimeError, match=r"got no refined_state.*connect .* refine.state to join.refined_state"
+    ):
+        run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_record_that_is_not_told_of_the_answer_says_so(
+    told: bool, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer was there, and its record said that no model was asked, that nothing was spent and nothing cited."""
+    parts = {"router": CragRouter(), "prompt": EvidencePromptBuilder(), "llm": scripted("Jane Austen [1].")}
+    pipeline = Pipeline()
+    for name, part in {**parts, "record": RecordBuilder()}.items():
+        pipeline.add_component(name, part)
+    ways = {"router.generate": "prompt.documents", "prompt.prompt": "llm.messages", "router.outcome": "record.outcome"}
+    for giving, taking in {**ways, **({"llm.replies": "record.replies"} if told else {})}.items():
+        pipeline.connect(giving, taking)
+    inputs = {"router": {"query": QUESTION, "documents": SURE}, "prompt": {"question": QUESTION}}
+    result = asyncio.run(pipeline.run_async(inputs)) if asynchronous else pipeline.run(inputs)
+    said = (
+        "not told of the answer that llm writes" in caplog.text and "connect llm.replies to the record's" in caplog.text
+    )
+    assert (result["record"]["crag"]["answer"]["status"], said) == (("written", False) if told else ("none", True))
+
+
+def test_a_record_of_a_run_that_writes_no_answer_has_none_to_be_told_of(
+    in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(in_memory_store, FEW)
+    load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)
+    assert "RecordBuilder" not in caplog.text

@@ -14,7 +14,7 @@ import haystack_integrations.crag as package
 from haystack_integrations.crag.components import CragRouter
 from haystack_integrations.crag.deciding import records
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.vocabulary import AnswerStatus, GradeStatus, WebStatus
+from haystack_integrations.crag.vocabulary import NOT_GRADED, AnswerStatus, GradeStatus, WebStatus
 
 PAGE = (Path(__file__).parents[1] / "docs" / "record.md").read_text("utf-8")
 SOURCE = Path(package.__file__).parent
@@ -52,6 +52,7 @@ def reasons_in_code() -> Iterator[str]:
             if is_entry and isinstance(node, ast.Call) and isinstance(node.args[2], ast.Constant):
                 yield str(node.args[2].value)
     yield from (records.REFINED_AWAY, records.REPLACED, records.NOT_AMONG_BEST, records.ABSTAINED, records.NO_ROOM)
+    yield NOT_GRADED
 
 
 def test_the_page_names_each_reason_for_which_a_document_is_left_out() -> None:

@@ -152,7 +152,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "StaticTextEmbedder": {"model": "somewhere"},
     "StaticDocumentEmbedder": {"model": "somewhere", "meta_fields_to_embed": ["title"], "embedding_separator": " "},
-    "StopWordRemover": {"stop_words": ["the", "of"]},
+    "StopWordRemover": {"stop_words": ["the", "of"], "document_store": InMemoryDocumentStore(index="words")},
     "StripRefiner": {
         "granularity": "window",
         "window": 2,

@@ -20,7 +20,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingEmbeddingRetriever,
 )
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.inputs import check_input, checked
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
@@ -248,6 +248,20 @@ def test_the_error_says_what_was_got_what_was_wanted_and_the_way_out() -> None:
         "HeuristicGrader got a list with a str and a int for documents, wanted a list of Document; pass one, "
         "or connect an output of that type"
     )
+
+
+@pytest.mark.parametrize("question", ["", " \n", "\u200b"])
+@pytest.mark.parametrize("name", ["BatchRelevanceGrader", "HeuristicGrader", "QuestionGuard", "RankerGrader"])
+def test_an_empty_question_is_refused_by_every_grader_as_at_the_door(
+    name: str, question: str, built: dict[str, Any]
+) -> None:
+    """A pipeline of one's own may have no door: documents were graded for nothing, and a model was paid for it."""
+    part, given = built[name], {} if name in OWN else {"documents": [Document(content="Emma is by Jane Austen.")]}
+    with pytest.raises(QuestionError, match=r"the question is empty.*; ask one with at least one word"):
+        part.run(query=question, **given)
+    if hasattr(part, "run_async"):
+        with pytest.raises(QuestionError, match="the question is empty"):
+            asyncio.run(part.run_async(query=question, **given))
 
 
 def test_a_check_changes_no_signature_that_haystack_reads() -> None:

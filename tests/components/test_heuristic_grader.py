@@ -95,7 +95,7 @@ def test_in_mode_off_documents_pass_unchanged() -> None:
     assert HeuristicGrader().run(query=QUESTION, documents=[ANSWER], state=CragState())["status"] == "ok"
 
 
-@pytest.mark.parametrize("query", ["", "?!", "who was it", "\u6771\u4eac"])
+@pytest.mark.parametrize("query", ["?", "?!", "who was it", "\u6771\u4eac"])
 @pytest.mark.parametrize("content", ["", None, "\U0001f916", "word", "\u6771\u4eac\u30bf\u30ef\u30fc"])
 def test_strange_questions_and_documents_still_get_a_score(query: str, content: str | None) -> None:
     """In [0, 1], whatever is missing."""

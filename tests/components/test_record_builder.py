@@ -4,12 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from haystack import Document
 from haystack.dataclasses import ChatMessage
 from makers import graded
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_SYSTEM
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import count_tokens
@@ -109,6 +111,21 @@ def test_a_document_without_a_text_is_evidence_of_no_tokens() -> None:
     state = CragRouter().run(query=QUESTION, documents=[picture])["outcome"]
     record = RecordBuilder().run(outcome=state)["crag"]
     assert (record["documents_after"], record["evidence_tokens"]) == (1, 0)
+
+
+def test_what_nobody_was_asked_about_has_no_grade_in_a_run_that_observes() -> None:
+    """It was `failed` with the score 0.5, in a record that counted no failure and was not degraded."""
+    asked, unasked = graded("first", 0.9, QUESTION), Document(content="sixth", meta={"source": "6.md"})
+    state = CragRouter(mode="observe").run(query=QUESTION, documents=[asked, unasked])["outcome"]
+    result = RecordBuilder().run(outcome=state)
+    none = {"score": None, "status": None, "grader": None, "reason": "not_graded"}
+    assert result["crag"]["kept"][1] == {"id": unasked.id, **none, "source": "6.md"}
+    assert (result["crag"]["coverage"]["failed"], result["crag"]["coverage"]["degraded"]) == (0, False)
+    first = best(result["documents"], result["crag"], 1)["crag"]
+    assert first["discarded"] == [{"id": unasked.id, "score": None, "reason": "top_k", "source": "6.md"}]
+    nothing = CragRouter(mode="observe").run(query=QUESTION, documents=[unasked])["outcome"]
+    record = RecordBuilder().run(outcome=nothing)["crag"]
+    assert (record["kept"][0]["status"], record["coverage"]["reasons"]) == ("failed", ["not_graded"])
 
 
 def test_signals_are_of_the_last_pass_that_measured_any() -> None:

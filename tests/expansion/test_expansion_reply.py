@@ -50,6 +50,15 @@ def test_queries_are_read_whatever_stands_around_them(reply: str, queries: list[
     assert read_queries(reply, "stop") == (queries, None)
 
 
+@pytest.mark.parametrize("reply", ["1. Bundesliga Meister 2020", '{"query": "1. Bundesliga Meister 2020"}'])
+def test_a_single_query_keeps_a_number_that_the_question_has_in_that_form(reply: str) -> None:
+    """A list of one is numbered, too; of several lines they number the list."""
+    asked = "Wer wurde 2020 Meister der 1. Bundesliga?"
+    assert read_queries(reply, "stop", asked) == (["1. Bundesliga Meister 2020"], None)
+    assert read_queries(reply, "stop", "Wer wurde Meister?") == (["Bundesliga Meister 2020"], None)
+    assert read_queries("1. Bundesliga\n2. Meister", "stop", asked) == (["Bundesliga", "Meister"], None)
+
+
 @pytest.mark.parametrize(
     ("reply", "finish_reason", "problem"),
     [

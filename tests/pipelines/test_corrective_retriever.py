@@ -146,6 +146,25 @@ def test_a_retrievers_setting_that_somebody_chose_is_refused_with_the_way_out() 
     assert inside.run(query="When is a refund paid?")["documents"]
 
 
+def test_a_setting_that_is_not_taken_is_refused_with_the_way_out_in_python_too() -> None:
+    """In code the class's name is exchanged, and the arguments stay: Python's TypeError named no way out."""
+    store: Any = InMemoryDocumentStore(index="chosen in code")
+    made: Any = CorrectiveRetriever
+    with pytest.raises(ConfigurationError, match=r"does not take \['scale_score'\].*{bm25: {scale_score: \.\.\.}}"):
+        made(store, top_k=3, scale_score=True)
+    with pytest.raises(ConfigurationError, match=r"does not take \['embedder'\].*{dense: {text_embedder: \.\.\.}}"):
+        made(store, embedder=MockTextEmbedder())
+
+
+def test_a_class_made_of_it_takes_settings_of_its_own() -> None:
+    class Named(CorrectiveRetriever):
+        def __init__(self, *given: Any, name: str, **settings: Any) -> None:
+            super().__init__(*given, **settings)
+            self.name = name
+
+    assert Named(InMemoryDocumentStore(index="named"), name="ours", top_k=3).top_k == 3
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -377,7 +396,8 @@ def test_the_record_tells_of_what_is_handed_on_in_its_order_and_its_origin() -> 
     """A page of the web that is left out of the best was not used."""
     pages = [graded("the web", 0.4, "?"), graded("the handbook", 0.9, "?")]
     pages[0] = annotate(pages[0], origin="web")
-    record = {"mode": "enforce", "discarded": [], "web_used": True, "documents_after": 2, "kept": []}
+    record: dict[str, Any] = {"mode": "enforce", "discarded": [], "web_used": True, "documents_after": 2, "kept": []}
+    record["trail"] = [{"discarded": []}]
     both, one = best(pages, record, 2), best(pages, record, 1)
     assert [entry["id"] for entry in both["crag"]["kept"]] == [document.id for document in both["documents"]]
     assert (both["crag"]["web_used"], one["crag"]["web_used"]) == (True, False)

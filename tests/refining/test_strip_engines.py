@@ -182,6 +182,15 @@ def test_rankers_of_haystack_work_as_they_are(door: str) -> None:
     assert texts(refine(refiner, PAGE, door=door)) == ["Bread is baked daily."]
 
 
+@DOORS
+def test_a_ranker_judges_all_strips_unless_somebody_chose_a_smaller_number(door: str) -> None:
+    """Haystack's rankers give ten back if nobody says otherwise: of a longer page the rest was left out in silence."""
+    page = " ".join(f"Sentence {number} tells of the tower." for number in range(1, 15))
+    model = MockChatGenerator(json.dumps({"documents": [{"index": number} for number in range(1, 15)]}))
+    for ranker, kept in ((LLMRanker(chat_generator=model), 14), (LLMRanker(chat_generator=model, top_k=3), 3)):
+        assert refine(StripRefiner(scorer="ranker", ranker=ranker), page, door=door)["report"]["strips_kept"] == kept
+
+
 def test_a_ranker_without_to_dict_survives_yaml() -> None:
     """As Haystack's own are kept when they stand alone."""
     pipeline = Pipeline()

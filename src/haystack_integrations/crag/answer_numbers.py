@@ -16,6 +16,7 @@ from unicodedata import normalize, numeric
 
 from cachetools import LRUCache, cached
 
+from haystack_integrations.crag.number_words import ZEROS, spelled
 from haystack_integrations.crag.texts.numerals import numerals
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
@@ -26,20 +27,9 @@ _RAISED: Final = re.compile(r"(?<=\d)[\u00b2\u00b3\u00b9\u2070-\u2079]+")
 _PART: Final = re.compile(r"(?:(?<=\d) ?)?[\u00bc-\u00be]")
 _OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
-    r"(?<!\d)(\d{1,12})(?:[.,](\d{1,12}))? ?(thousand|million|billion|trillion)s?\b", re.IGNORECASE
+    rf"(?<!\d)(\d{{1,12}})(?:[.,](\d{{1,12}}))? ?(?:({'|'.join(ZEROS)})s?|(k|m|bn))\b", re.IGNORECASE
 )
-_ZEROS: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_UNITS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_VALUES: Final = {name: n for n, name in enumerate(_UNITS)} | {name: 10 * n for n, name in enumerate(_TENS, 2)}
-_SPELLED: Final = re.compile(
-    rf"\b(?:({'|'.join(_TENS)})(?:[ -]({'|'.join(_UNITS[1:10])}))?|({'|'.join(_UNITS[13:])}))\b", re.IGNORECASE
-)
-# Nearly every text has none of them, which is seen sooner than by looking for each.
-_SPELLED_PARTS: Final = (*_TENS, "teen")
+_SHORT: Final = {"k": ZEROS["thousand"], "m": ZEROS["million"], "bn": ZEROS["billion"]}
 _SMALL: Final = 12
 _REMEMBERED: Final = 2_000_000  # letters of texts whose numbers are kept: documents come again for other questions
 MOST_NUMBERS: Final = 20
@@ -74,12 +64,11 @@ def unsupported_numbers(answer: str, evidence: Iterable[str], *, amounts: bool =
     standing = set(chain.from_iterable(each.standing for each in texts))
     if not (left := [number for number in written if number not in standing]):
         return []
-    # The other ways of writing take most of the time, and each is one of small, or of large numbers.
-    sizes = {len(part) for number in left for part in (_digits(number), *_MARKS.split(number))}
-    is_short, is_long = min(sizes) <= len(str(max(_VALUES.values()))), max(sizes) > min(_ZEROS.values())
-    forms = (each.forms(spelled=is_short, scaled=is_long, amounts=amounts) for each in texts)
+    # The other ways of writing take most of the time, and this one is of large numbers.
+    is_long = max(len(_digits(number)) for number in left) > min(ZEROS.values())
+    forms = (each.forms(scaled=is_long, amounts=amounts) for each in texts)
     known = set(chain.from_iterable(forms))
-    scaled = {text[found.start() : found.start(3)].rstrip(): _scaled(found) for found in _SCALED.finditer(text)}
+    scaled = {text[found.start() : found.end(2 if found[2] else 1)]: _scaled(found) for found in _SCALED.finditer(text)}
     scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
     missing = [
         number
@@ -150,8 +139,9 @@ def _are_known(parts: Sequence[str], known: Collection[str]) -> bool:
 
 def _scaled(found: re.Match[str]) -> str:
     """Write 1.5 million out."""
-    whole, part, scale = found.groups(default="")
-    return f"{whole}{part.ljust(_ZEROS[scale.lower()], '0')}".lstrip("0")
+    whole, part, scale, short = found.groups(default="")
+    zeros = ZEROS[scale.lower()] if scale else _SHORT[short.lower()]
+    return f"{whole}{part.ljust(zeros, '0')}".lstrip("0")
 
 
 class _Numbers:
@@ -160,10 +150,9 @@ class _Numbers:
     def __init__(self, text: str) -> None:
         self.text = _plain(text)
 
-    def forms(self, *, spelled: bool, scaled: bool, amounts: bool) -> Iterator[str]:
+    def forms(self, *, scaled: bool, amounts: bool) -> Iterator[str]:
         """Give all numbers by their digits."""
-        others = (self._scaled if scaled else (), self._spelled if spelled else (), self._amounts if amounts else ())
-        return chain(self._digits, *others)
+        return chain(self._digits, self._spelled, self._scaled if scaled else (), self._amounts if amounts else ())
 
     @cached_property
     def standing(self) -> frozenset[str]:
@@ -186,15 +175,7 @@ class _Numbers:
 
     @cached_property
     def _spelled(self) -> frozenset[str]:
-        lowered = self.text.lower()
-        if not any(part in lowered for part in _SPELLED_PARTS):
-            return frozenset()
-        values, spelled = _VALUES, (map(str.lower, parts) for parts in _SPELLED.findall(self.text))
-        return frozenset(
-            str(value)
-            for tens, unit, teen in spelled
-            for value in (values[tens or teen], *([values[tens] + values[unit]] if unit else ()))
-        )
+        return frozenset(str(value) for value in spelled(self.text) if value > _SMALL)
 
 
 @cached(LRUCache(_REMEMBERED, getsizeof=lambda numbers: 1 + len(numbers.text)), lock=Lock())

@@ -55,6 +55,20 @@ def check_reads_question(ranker: Any) -> None:
         raise ConfigurationError(msg)
 
 
+def room_in(ranker: Any, count: int) -> dict[str, int]:
+    """
+    Ask a ranker for all documents, where the number that it gives back is the usual one of its class.
+
+    :param ranker: A ranker.
+    :param count: How many documents it is given.
+    :returns: A `top_k` for its run; nothing where it takes none, and where one was set in so many words. What is inside
+        of a whole pipeline is its own.
+    """
+    usual = inspect.signature(type(ranker).__init__).parameters.get("top_k")
+    is_set = usual is not None and getattr(ranker, "top_k", usual.default) != usual.default
+    return {} if is_set or "top_k" not in inspect.signature(ranker.run).parameters else {"top_k": count}
+
+
 class Ranking:
     """
     The ranking of one list.

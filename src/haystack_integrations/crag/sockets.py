@@ -1,6 +1,6 @@
 """What a component takes and gives. Haystack's notes of it are not public: read here, in `inputs` and `copying`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import NoneType
 from typing import Any, Literal, get_args
 
@@ -66,8 +66,18 @@ def leads_nowhere(part: object, taken: str, *others: str) -> bool:
     :param others: Outputs of others.
     :returns: Whether the run ends here, and nobody meant it to.
     """
-    sockets = sockets_of(part, "output") or {}
-    return not sockets[taken].receivers and any(sockets[other].receivers for other in others)
+    return not leads_on(part, taken) and any(leads_on(part, other) for other in others)
+
+
+def leads_on(part: object, output: str) -> bool:
+    """
+    Tell whether anything is connected to an output.
+
+    :param part: A component.
+    :param output: The name of the output.
+    :returns: Whether something is; nothing is to one in no pipeline.
+    """
+    return bool((sockets_of(part, "output") or {})[output].receivers)
 
 
 def leads_back(part: object, taken: str, untold: str) -> bool:
@@ -88,6 +98,34 @@ def leads_back(part: object, taken: str, untold: str) -> bool:
     back = [edge for edge in _behind(begun, edges) if pipeline.get_component(edge[1]) is part]
     told = [edge for edge in _behind(begun, telling) if pipeline.get_component(edge[1]) is part]
     return bool(back) and untold not in {edge[2]["to_socket"].name for edge in told}
+
+
+def untold_of(part: object, outcome: str, branch: str, wanted: str) -> list[str]:
+    """
+    Name the components that make something which a part is to be told of, and is not.
+
+    :param part: The part that is to be told.
+    :param outcome: Its input that comes from a component that branches.
+    :param branch: The output of that component from which on something may be made.
+    :param wanted: The name of the output that makes it, and of the part's input.
+    :returns: Names in the pipeline; empty where each of these outputs leads to the part, or none is there.
+    """
+    pipeline = pipeline_of(part)
+    edges: list[_Edge] = [] if pipeline is None else list(pipeline.graph.edges(data=True))
+    to_part = [edge for edge in edges if pipeline.get_component(edge[1]) is part]
+    givers = {edge[0] for edge in to_part if edge[2]["to_socket"].name == outcome}
+    begun = [edge for edge in edges if edge[0] in givers and edge[2]["from_socket"].name == branch]
+    makers = [name for name in {edge[1]: None for edge in _behind(begun, edges)} if wanted in _outputs(pipeline, name)]
+    told = [edge for edge in to_part if edge[2]["to_socket"].name == wanted]
+    ways = {
+        name: _behind([edge for edge in edges if edge[0] == name and edge[2]["from_socket"].name == wanted], edges)
+        for name in makers
+    }
+    return [name for name, way in ways.items() if not any(edge in told for edge in way)]
+
+
+def _outputs(pipeline: Any, name: str) -> Collection[str]:
+    return sockets_of(pipeline.get_component(name), "output") or ()
 
 
 def _kinds(kind: Any) -> set[Any]:

@@ -49,6 +49,9 @@ MODES: Final[tuple[str, ...]] = get_args(Mode)
 MODE_OFF: Final = "mode_off"
 """The rule of a run in which nothing is judged."""
 
+NOT_GRADED: Final = "not_graded"
+"""The reason why a document has no score: nobody was asked about it, or its grader gave nothing."""
+
 GRADER_FAILED: Final = "grader_failed"
 """The rule of a verdict `ungraded` where most documents could not be judged."""
 

@@ -7,6 +7,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.crag.caching import GradeCache
 from haystack_integrations.crag.chat import ChatBacked, check_generator
+from haystack_integrations.crag.expansion.query_text import check_asked
 from haystack_integrations.crag.grading.batch import Grading
 from haystack_integrations.crag.grading.cache import grade, grade_async
 from haystack_integrations.crag.grading.model import GradingModel
@@ -113,6 +114,7 @@ class BatchRelevanceGrader(ChatBacked):
             - `status`: `ok`, `partial`, `failed`, or `skipped` when there was nothing to ask.
             - `report`: What it cost and met: `llm_calls`, `tokens_in`, `tokens_out`, `reasks`, `reasons`, ..., and
               `set_score`, the best document's, where any was judged.
+        :raises QuestionError: For an empty question.
         :raises GradingError: When nothing usable came back and `on_failure` is `raise`.
         """
         with timed_grading("BatchRelevanceGrader"), trace("crag.grade") as span:
@@ -131,7 +133,7 @@ class BatchRelevanceGrader(ChatBacked):
         :param documents: Documents in rank order.
         :param state: What the run knows.
         :returns: As `run`.
-        :raises GradingError: As `run`.
+        :raises CragError: As `run`.
         """
         with timed_grading("BatchRelevanceGrader"), trace("crag.grade") as span:
             grading = self._grading(query, documents, state)
@@ -142,6 +144,7 @@ class BatchRelevanceGrader(ChatBacked):
 
     def _grading(self, query: str, documents: list[Document], state: CragState | None) -> Grading:
         """Open the grading of one batch; all that this run knows is in it, nothing on self."""
+        check_asked(query)
         if self._model.generator is not self.chat_generator:  # exchanged since construction
             self._model = GradingModel(self.chat_generator, self.structured_output, reasons=self.reasons)
         return Grading(query, documents, state, model=self._model, prompt=self._prompt, options=self._options)

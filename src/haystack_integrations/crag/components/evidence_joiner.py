@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from haystack import Document, component
 
+from haystack_integrations.crag.deciding.miswired import check_handed_on
 from haystack_integrations.crag.deciding.retrieval_report import together
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS, Hit, check_weights, content_key, fuse, within_tokens
@@ -101,11 +102,13 @@ class EvidenceJoiner:
               `document.score` is the fused score.
             - `state`: Both states as one, only when a `refined_state` came.
             - `report`: Whether all that counts was searched, only when a retriever said so; for CragRouter.
-        :raises ConfigurationError: For a list of no such name, or of something else than documents.
+        :raises ConfigurationError: For a list of no such name, or of something else than documents; for no
+            `refined_state` where the output `state` leads on.
         """
         check_sockets(self, lists)
         reports = {name: lists.pop(f"{name}_report", None) for name in self.weights}
         state, refined = lists.pop("state", None), lists.pop("refined_state", None)
+        check_handed_on(self, refined)
         known = CragState.merged(state, refined)
         # By name, and not as they were given: a pipeline that was saved has them sorted, and must not give other lists.
         weights = dict(sorted({**self.weights, **(known.weights if known is not None else {})}.items()))

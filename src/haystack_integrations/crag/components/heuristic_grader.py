@@ -7,7 +7,8 @@ from haystack import Document, component
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import Grade, question_id, with_grade
+from haystack_integrations.crag.expansion.query_text import check_asked
+from haystack_integrations.crag.grades import Grade, crag_meta, question_id, with_grade
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.judging.heuristics import Heuristics
 from haystack_integrations.crag.judging.weighting import Weights, check_weights
@@ -16,7 +17,6 @@ from haystack_integrations.crag.observing.telemetry import GRADING, set_tags, tr
 from haystack_integrations.crag.sealing import given
 from haystack_integrations.crag.settings import check_positive
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.vocabulary import META_KEY
 
 
 @component
@@ -124,17 +124,17 @@ class HeuristicGrader(Copied):
             - `report`: `signals` and `set_score`, for the router; by a calibration also `verdict`
               (`{"verdict", "probabilities", "covered"}`; `covered`: low where the evidence is not in the store) and
               `calibrated`: whether it was fitted on your own questions.
-        :raises ConfigurationError: When the calibration was made on lists of other retrievers.
+        :raises CragError: For an empty question, or a calibration that was made on lists of other retrievers.
         """
-        skipped = not documents or (state is not None and state.mode == "off")
+        check_asked(query)
+        status = "skipped" if not documents or (state is not None and state.mode == "off") else "ok"
         with timed_grading("HeuristicGrader"), trace("crag.grade") as span:
-            set_tags(span, {**GRADING, "crag.grader.status": "skipped" if skipped else "ok"})
-            span.set_tag("crag.documents.in", len(documents))
-            if skipped:
+            set_tags(span, {**GRADING, "crag.grader.status": status, "crag.documents.in": len(documents)})
+            if status == "skipped":
                 nothing: dict[str, Any] = {"set": {}, "documents": {}}
                 # No word on the set in the report: for the router the last one still holds.
                 said = {"set_score": 0.0, "signals": nothing, "report": {"signals": nothing}}
-                return {"documents": documents, "scores": [], "status": "skipped", **said}
+                return {"documents": documents, "scores": [], "status": status, **said}
             graded = self._heuristics.grade(query, documents, () if state is None else state.kept)
             question = question_id(query)
             rows, name = zip(documents, graded.scores, graded.reasons, strict=True), self._heuristics.name
@@ -142,9 +142,9 @@ class HeuristicGrader(Copied):
                 with_grade(each, given_in_run(state, each, question) or Grade(score, "graded", name, question, reason))
                 for each, score, reason in rows
             ]
-            scores = [float(document.meta[META_KEY]["score"]) for document in noted]
+            scores = [float(crag_meta(document)["score"]) for document in noted]
             self._heuristics.tell(span, noted, scores, graded)
         report = self._heuristics.report(graded, scores)
         report = {**report, "signals": given(report["signals"], sealed=sealed)}
         said = {"set_score": report["set_score"], "signals": given(graded.signals, sealed=sealed), "report": report}
-        return {"documents": noted, "scores": scores, "status": "ok", **said}
+        return {"documents": noted, "scores": scores, "status": status, **said}

@@ -7,7 +7,7 @@ from haystack import component, logging
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.errors import QuestionError
-from haystack_integrations.crag.expansion.query_text import one_line
+from haystack_integrations.crag.expansion.query_text import check_asked
 from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.inputs import check_input
 from haystack_integrations.crag.light import light
@@ -106,9 +106,7 @@ class QuestionGuard:
         if query is not None and not isinstance(query, str):
             msg = f"got a {type(query).__name__} as the question, wanted a text; of a ChatMessage pass its text"
             raise QuestionError(msg, "string_type")
-        if query is None or not query.strip():
-            msg = "the question is empty; ask one with at least one word"
-            raise QuestionError(msg, "empty")
+        query = query or ""
         if len(query) > self.max_characters:
             msg = (
                 f"the question has {len(query):,} characters, but at most {self.max_characters:,} are accepted; "
@@ -123,9 +121,7 @@ class QuestionGuard:
                 "send it as UTF-8 text"
             )
             raise QuestionError(msg, "string_unicode") from None
-        if not one_line(query):
-            msg = "the question is empty: none of its characters can be seen; ask one with at least one word"
-            raise QuestionError(msg, "empty")
+        check_asked(query)
 
     def _tell_of_lost(self, **given: Any) -> None:
         """Warn where a pipeline takes only the query: what is wished for a run stands in its state."""

@@ -8,6 +8,7 @@ from haystack import Document, component
 from haystack_integrations.crag.chat import ChatBacked, kind_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.expansion.query_text import check_asked
 from haystack_integrations.crag.inputs import checked, is_number
 from haystack_integrations.crag.observing.metrics import timed_grading
 from haystack_integrations.crag.observing.telemetry import trace
@@ -85,6 +86,7 @@ class RankerGrader(ChatBacked):
             - `scores`: One score in [0, 1] for each document, same order; none when skipped.
             - `status`: `ok`, `partial`, `failed`, or `skipped` (no documents, or mode `off`: they pass unchanged).
             - `report`: `set_score`, the best document's, where any was judged, and the `reasons` of failures.
+        :raises QuestionError: For an empty question.
         :raises ConfigurationError: For a score outside [0, 1] with `scale="unit"`.
         """
         with timed_grading("RankerGrader"), trace("crag.grade") as span:
@@ -109,7 +111,7 @@ class RankerGrader(ChatBacked):
         :param documents: Documents in rank order.
         :param state: What the run knows.
         :returns: As `run`.
-        :raises ConfigurationError: As `run`.
+        :raises CragError: As `run`.
         """
         with timed_grading("RankerGrader"), trace("crag.grade") as span:
             ranking = self._ranking(query, documents, state)
@@ -128,6 +130,7 @@ class RankerGrader(ChatBacked):
         return self.ranker
 
     def _ranking(self, query: str, documents: list[Document], state: CragState | None) -> Ranking:
+        check_asked(query)
         return Ranking(f"RankerGrader:{type(self.ranker).__name__}", query, documents, state)
 
     def _take(self, ranking: Ranking, sent: Any) -> None:

@@ -7,6 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.deciding.miswired import tell_of_unread_answer
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
 from haystack_integrations.crag.errors import ConfigurationError
@@ -79,6 +80,8 @@ class RecordBuilder:
             )
             raise ConfigurationError(msg)
         asked = outcome.action == "generate"
+        if asked and replies is None:
+            tell_of_unread_answer(self)
         replies = replies or []
         evidence = list(outcome.evidence) if documents is None else documents
         evidence, unshown = shown_to(replies if asked else (), evidence)

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from haystack import component
 
+from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.expansion.store_words import near_words
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.texts.function_words import function_words
@@ -20,7 +22,7 @@ _SHORTENED: Final = re.compile(r"'(?:d|ll|m|re|s|ve)$")  # "I've", "they'd": of 
 @component
 @light
 @checked
-class StopWordRemover:
+class StopWordRemover(Copied):
     """
     Takes the stop words out of a search query, for a retriever that goes by words.
 
@@ -29,7 +31,8 @@ class StopWordRemover:
     ten more often without them (docs/results.md). An embedding model reads whole sentences; leave its query as it is.
 
     What is written as a name stays: capitals inside a sentence (`The Who`, `IT`), unless all of it has them, and what
-    stands in quotes, backticks or beside any other mark. A query of stop words alone stays whole.
+    stands in quotes, backticks or beside any other mark. A query of stop words alone stays whole. With the store that
+    is searched, a misspelt word gets the store's own beside it.
 
     ```python
     from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
@@ -40,16 +43,18 @@ class StopWordRemover:
     ```
     """
 
-    def __init__(self, stop_words: list[str] | None = None) -> None:
+    def __init__(self, stop_words: list[str] | None = None, document_store: Any = None) -> None:
         """
         Choose the words.
 
         :param stop_words: Words in the place of the built-in ones; an empty list keeps each query whole.
             None takes those of the query's language: English, or one that `texts.function_words` knows. Chinese and
             Japanese, which have no spaces, stay whole.
+        :param document_store: The store that is searched, if it is Haystack's in memory: what neither it nor English
+            has, a slip of the keyboard as a rule, is searched for as the store spells it, too. Others are not asked.
         :raises ConfigurationError: For anything but a list of texts.
         """
-        self.stop_words = stop_words
+        self.stop_words, self.document_store = stop_words, document_store
 
     @component.output_types(query=str)
     def run(self, query: str) -> dict[str, Any]:
@@ -58,7 +63,7 @@ class StopWordRemover:
 
         :param query: A search query.
         :returns: A dictionary with the following keys:
-            - `query`: The other words, as they are written and in their order.
+            - `query`: The other words, as they are written and in their order; behind them near ones of the store.
         """
         words = query.split()
         bare = [word.strip(_MARKS).lower().replace("\u2019", "'") for word in words]
@@ -70,7 +75,8 @@ class StopWordRemover:
         ]
         # A mark that stands alone, as French has it before its `?`, is no word to search for.
         names_something = any(map(str.isalnum, "".join(kept)))
-        return {"query": " ".join(kept) if names_something and len(kept) < len(words) else query}
+        rest = " ".join(kept) if names_something and len(kept) < len(words) else query
+        return {"query": " ".join([rest, *near_words(self.document_store, rest)])}
 
     def _of(self, bare: list[str]) -> frozenset[str]:
         if self.stop_words is not None:

@@ -71,8 +71,8 @@ class StripRefiner(PartBacked):
         :param window: Sentences in a window.
         :param scorer: What judges strips. `lexical` compares wording, `embedding` vectors of a static model, relative
             to the best strip: above 0.5 is worth keeping. `calibrated` gives the probability that a strip belongs to
-            the evidence, by a trained model of both. `ranker`: its scores as they are; what its own `top_k` leaves out
-            is left out. `llm`: one call for all; the reply names what to keep. Wording judges where model or ranker
+            the evidence, by a trained model of both. `ranker`: its scores as they are; a `top_k` chosen for it leaves
+            out the rest. `llm`: one call for all; the reply names what to keep. Wording judges where model or ranker
             fail, and a question in another script than Latin in place of the shipped model, which is English; it shows.
         :param model: Folder of a model2vec model, for `embedding`. None takes the one shipped in this package.
         :param calibration: File of `crag calibrate`, for `calibrated`. None: the shipped model, of others' questions.

@@ -12,7 +12,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import lead_of
 from haystack_integrations.crag.grades import Grade, grade_of, source_name
 from haystack_integrations.crag.settings import check_one_of
-from haystack_integrations.crag.vocabulary import GRADER_FAILED, MODE_OFF, Verdict
+from haystack_integrations.crag.vocabulary import GRADER_FAILED, MODE_OFF, NOT_GRADED, Verdict
 
 Aggregate = Literal["mean", "rank_weighted", "max", "min", "set"]
 Over = Literal["kept", "all"]
@@ -150,7 +150,7 @@ def _filtered(
     discarded: list[dict[str, Any]] = []
     for document, grade in grades:
         if grade is None:
-            discarded.append(dropped_entry(document, None, "not_graded"))
+            discarded.append(dropped_entry(document, None, NOT_GRADED))
         elif not keeps(document, grade):
             discarded.append(dropped_entry(document, grade.score, "below_filter"))
         else:
@@ -208,17 +208,17 @@ def _approving_rule(documents: Sequence[Document], question: str | None) -> str:
     return next((grade.grader for grade in grades if grade is not None), "approved")
 
 
-def graded_entry(document: Document, *, judged: bool = True) -> dict[str, Any]:
+def graded_entry(document: Document, unjudged: str | None = None) -> dict[str, Any]:
     """
     Describe a kept document for the decision record, without its text.
 
     :param document: A graded document.
-    :param judged: Whether it was to be judged, so that no grade is a failed one; else there is no score to tell.
+    :param unjudged: Why it was not to be judged, so that there is no score to tell; else no grade is a failed one.
     :returns: `{"id", "score", "status", "grader"}`, and `reason`, `opinion`, `lead` and `source` where it has them.
     """
-    grade = grade_of(document) or Grade.failed("none", "", "not_graded")
-    given = {name: getattr(grade, name) if judged else None for name in ("score", "status", "grader")}
-    more = {"reason": grade.reason or None, "opinion": grade.opinion} if judged else {"reason": MODE_OFF}
+    grade = grade_of(document) or Grade.failed("none", "", NOT_GRADED)
+    given = {name: None if unjudged else getattr(grade, name) for name in ("score", "status", "grader")}
+    more = {"reason": unjudged} if unjudged else {"reason": grade.reason or None, "opinion": grade.opinion}
     told = {name: value for name, value in {**more, "lead": lead_of(document) or None}.items() if value is not None}
     return {"id": document.id, **given, **told, **_source(document)}
 

@@ -7,7 +7,7 @@ from haystack import Document, logging
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
-from haystack_integrations.crag.sockets import leads_back, leads_nowhere
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, untold_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -65,6 +65,39 @@ def check_ways(router: Any, action: str) -> None:
             "to router.state"
         )
         raise ConfigurationError(msg)
+
+
+def check_handed_on(joiner: Any, refined: CragState | None) -> None:
+    """
+    Look at what a joiner leads on of a correction beside which something is refined.
+
+    :param joiner: The component, with outputs `state` and inputs `refined_state`.
+    :param refined: What came there.
+    :raises ConfigurationError: Where its `state` leads on and there is none to give: as in `check_ways`.
+    """
+    if refined is None and leads_on(joiner, "state"):
+        msg = (
+            "the output state of EvidenceJoiner leads on, but it got no refined_state, so that each pass behind it "
+            "would be the first and no limit held; connect what is refined beside the web: router.web_and_refine to "
+            "refine.state, and refine.state to join.refined_state. Where nothing is, lead web.state past the joiner"
+        )
+        raise ConfigurationError(msg)
+
+
+def tell_of_unread_answer(record: Any) -> None:
+    """
+    Warn where an answer is written and the record is not told of it: it would say that no model was asked.
+
+    :param record: The component, with inputs `outcome` and `replies`.
+    """
+    if writers := untold_of(record, "outcome", "generate", "replies"):
+        logger.warning(
+            "RecordBuilder is not told of the answer that {writers} writes, so that the record says that no model was "
+            "asked, and leaves out what it cost; connect {writer}.replies to the record's replies, with router.abstain "
+            "by way of a BranchJoiner",
+            writers=" and ".join(writers),
+            writer=writers[0],
+        )
 
 
 def begun(query: str, state: CragState | None) -> CragState:

@@ -11,11 +11,11 @@ from haystack_integrations.crag.deciding.decisions import Judgement, best_first,
 from haystack_integrations.crag.deciding.policy import Choice
 from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
-from haystack_integrations.crag.grades import origin_of
+from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import count_tokens
-from haystack_integrations.crag.vocabulary import GRADER_FAILED, GRADING_DETAILS, Mode
+from haystack_integrations.crag.vocabulary import GRADER_FAILED, GRADING_DETAILS, MODE_OFF, NOT_GRADED, Mode
 
 FIRST_STRATEGY: Final = "first"
 REFINED_AWAY: Final = "refined_away"
@@ -126,7 +126,7 @@ def _of_grades(judgement: Judgement) -> list[str]:
     counts = judgement.counts
     if counts["failed"]:
         return [f"{_GRADER}{'failed' if counts['failed'] == counts['documents_in'] else 'partial'}"]
-    return ["not_graded"] if judgement.rule == GRADER_FAILED and not judgement.pending else []
+    return [NOT_GRADED] if judgement.rule == GRADER_FAILED and not judgement.pending else []
 
 
 def run_record(
@@ -151,8 +151,7 @@ def run_record(
     :param untold: Whether an answer came whose model told no tokens: then the run's are not known, which is not 0.
     :returns: The record, plain JSON.
     """
-    last, first = state.trail[-1], state.trail[0]
-    applied = corrections_of(state)
+    last, first, applied = state.trail[-1], state.trail[0], corrections_of(state)
     total, coverage = state.usage + spent, _coverage(state)
     tokens_in, tokens_out, tokens = (None, None, None) if untold else (total.tokens_in, total.tokens_out, total.tokens)
     reasons = [*coverage["reasons"], *shortcomings]
@@ -171,7 +170,7 @@ def run_record(
         "queries": [decision["query"] for decision in state.trail],
         "documents_before": first["coverage"]["documents_in"],
         **_size(evidence),
-        "kept": _entries(evidence, last["mode"]),
+        "kept": _entries(evidence, last["mode"], last["discarded"]),
         "discarded": _never_used(state, evidence, unshown),
         "tokens": {"in": tokens_in, "out": tokens_out},
         "llm_calls": total.llm_calls,
@@ -192,12 +191,12 @@ def best(documents: Sequence[Document], record: Mapping[str, Any], most: int) ->
     :param most: Most documents.
     :returns: `documents`, best first by their grades, as found where the run only observed; and `crag`, the record.
     """
-    chosen = (best_first(documents) if record["mode"] == "enforce" else list(documents))[:most]
+    mode, dropped = record["mode"], record["trail"][-1]["discarded"]
+    chosen = (best_first(documents) if mode == "enforce" else list(documents))[:most]
     rest = [document for document in documents if all(document is not one for one in chosen)]
-    left = zip(rest, _entries(rest, record["mode"]), strict=True)
+    left = zip(rest, _entries(rest, mode, dropped), strict=True)
     cut = [dropped_entry(document, entry["score"], "top_k") for document, entry in left]
-    kept = _entries(chosen, record["mode"])
-    told = {"kept": kept, **_size(chosen), "discarded": [*record["discarded"], *cut]}
+    told = {"kept": _entries(chosen, mode, dropped), **_size(chosen), "discarded": [*record["discarded"], *cut]}
     return {"documents": chosen, "crag": {**record, **told, "web_used": _is_web_used(chosen)}}
 
 
@@ -209,12 +208,14 @@ def _signals(trail: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _size(evidence: Sequence[Document]) -> dict[str, int]:
-    tokens = sum(count_tokens(document.content or "") for document in evidence)
-    return {"documents_after": len(evidence), "evidence_tokens": tokens}
+    return {"documents_after": len(evidence), "evidence_tokens": sum(count_tokens(d.content or "") for d in evidence)}
 
 
-def _entries(documents: Sequence[Document], mode: Mode) -> list[dict[str, Any]]:
-    return [graded_entry(document, judged=mode != "off") for document in documents]
+def _entries(documents: Sequence[Document], mode: Mode, dropped: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """Describe documents; a run that only observes hands on also those that nobody was asked about."""
+    why = {entry["id"]: NOT_GRADED for entry in dropped if entry["reason"] == NOT_GRADED}
+    off = MODE_OFF if mode == "off" else None
+    return [graded_entry(one, off or (None if grade_of(one) else why.get(one.id))) for one in documents]
 
 
 def _is_web_used(evidence: Sequence[Document]) -> bool:

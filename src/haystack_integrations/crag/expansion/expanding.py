@@ -88,7 +88,7 @@ class Expansion:
 
         :param sent: What the chat generator returned.
         """
-        queries, problem, self.usage = read_reply(sent, self._estimate)
+        queries, problem, self.usage = read_reply(sent, self._estimate, self._question)
         if problem is not None:
             self.failed(problem)
             return

@@ -99,7 +99,8 @@ class FollowUp:
         :param asked: What it was sent.
         """
         estimate = sum(count_tokens(message.text or "") for message in asked)
-        written, problem, self._usage = read_reply(sent, estimate)
+        said = " ".join([*(turn.text or "" for turn in self._earlier), self.message])
+        written, problem, self._usage = read_reply(sent, estimate, said)
         if problem is not None or len(written) != 1:
             # Several lines are an answer, or a choice that nobody here can make.
             self.failed(problem or "several")

@@ -4,6 +4,8 @@ import re
 from typing import Final
 from unicodedata import category, normalize
 
+from haystack_integrations.crag.errors import QuestionError
+
 MAX_QUERY_CHARACTERS: Final = 300
 """Longest query that a model may write, since a longer one is an essay, or a document that was copied; and that a
 search engine is sent: some take no more than 400."""
@@ -77,24 +79,39 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def check_asked(question: str) -> None:
+    """
+    Refuse a question that asks nothing: no retriever can search for it, and no grader can judge by it.
+
+    :param question: The user's question.
+    :raises QuestionError: For an empty one, and one of signs that nobody can see.
+    """
+    if not one_line(question):
+        why = ": none of its characters can be seen" if question.strip() else ""
+        msg = f"the question is empty{why}; ask one with at least one word"
+        raise QuestionError(msg, "empty")
+
+
 def _visible(sign: str) -> str:
     if sign.isspace() or category(sign) == "Cc":
         return " "
     return sign if sign in _JOINERS or not category(sign).startswith("C") else ""
 
 
-def cleaned(line: str, lines: int = 1) -> str:
+def cleaned(line: str, lines: int = 1, question: str = "") -> str:
     """
     Take from a line that a model wrote what surrounds a query: list marks, `Query:`, quotes, Markdown.
 
     :param line: One line.
     :param lines: Of how many: a number beyond is none of a list, but a word of the query, as in "5. Mai 1945".
+    :param question: What it was written for: a single line begins with what stands there, as in "1. Bundesliga".
     :returns: The query; may be empty.
     """
-    text = _BOLD.sub(r"\1", one_line(line))
+    text, asked = _BOLD.sub(r"\1", one_line(line)), question.split()
     for _ in range(_MOST_PREFIXES):
         found = _PREFIX.match(text)
-        is_word = found is not None and int(found[1] or found[2] or 0) > lines
+        number = 0 if found is None else int(found[1] or found[2] or 0)
+        is_word = number > lines or (found is not None and number == lines == 1 and found[0].strip() in asked)
         bare = _unquoted(text if found is None or is_word else text[found.end() :])
         if bare == text:
             break

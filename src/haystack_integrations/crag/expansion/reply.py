@@ -25,27 +25,29 @@ _HEADING: Final = re.compile(r"```|#{1,6}\s")
 _BOUNDARY: Final = re.compile(r"</?(?:found|said)-[0-9a-f]{8}")
 
 
-def read_reply(sent: Mapping[str, Any], estimate: int) -> tuple[list[str], str | None, Usage]:
+def read_reply(sent: Mapping[str, Any], estimate: int, question: str) -> tuple[list[str], str | None, Usage]:
     """
     Read what a chat generator returned.
 
     :param sent: What it returned.
     :param estimate: Tokens of the prompt, counted where the model reports none.
+    :param question: What the queries are for.
     :returns: The queries and what is wrong, as of `read_queries`, and what the call cost.
     """
     replies: list[ChatMessage] = sent.get("replies") or []
     if not replies:
         return [], "empty", Usage(llm_calls=1)
-    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"))
+    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"), question)
     return queries, problem, Usage(llm_calls=1) + Usage.of(replies[0], estimate)
 
 
-def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str], str | None]:
+def read_queries(text: str | None, finish_reason: str | None, question: str = "") -> tuple[list[str], str | None]:
     """
     Read a reply.
 
     :param text: What the model wrote.
     :param finish_reason: Its own word on why it stopped.
+    :param question: What the queries are for.
     :returns: The usable queries in order, each once, and what is wrong with the reply when there is none:
         `content_filter`, `length` (it was cut: the end of a query may be missing), `empty`, `too_long`, `not_json` or
         `unusable`.
@@ -67,7 +69,7 @@ def read_queries(text: str | None, finish_reason: str | None) -> tuple[list[str]
     lines = written or list(_lines(said))
     found: dict[str, str] = {}
     for line in lines[:_MOST_LINES]:
-        query = cleaned(line, len(lines))
+        query = cleaned(line, len(lines), question)
         if usable(query) and not _SORRY.match(query) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"

@@ -4,7 +4,7 @@ import asyncio
 from inspect import signature
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from haystack import Document, SuperComponent, component, default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict, generate_qualified_class_name
@@ -17,6 +17,7 @@ from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
+from haystack_integrations.crag.pipelines.in_place import chosen_of, refuse_others
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.searches import filters_for
 from haystack_integrations.crag.settings import check_one_of, check_whole
@@ -25,13 +26,6 @@ from haystack_integrations.crag.vocabulary import Mode
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
-# What a retriever writes down that nobody set, and what it is here in any case. `AUTO` is its default, and no wish.
-_AS_IT_COMES: Final[dict[str, list[Any]]] = {
-    "scale_score": [False],
-    "fuzziness": ["AUTO", "0"],
-    "timeout_s": [5.0],
-    "return_embedding": [False],
-}
 _ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}
 """Where a pipeline stops at a number of documents of its own."""
 
@@ -57,6 +51,12 @@ class CorrectiveRetriever(Copied):
     assert (nothing["documents"], nothing["crag"]["action"]) == ([], "abstain")
     ```
     """
+
+    def __new__(cls, *_given: Any, **named: Any) -> Self:
+        """Refuse settings that are not taken, such as those of the retriever in whose place this one is put."""
+        if cls is CorrectiveRetriever:  # a class made of it may take more
+            refuse_others([name for name in named if name not in _taken(cls)], _taken(cls))
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -85,8 +85,8 @@ class CorrectiveRetriever(Copied):
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`; for
             documents with vectors of another model `{"dense": {"text_embedder": ...}}`.
-        :raises ConfigurationError: For a number below 1, an unknown mode or policy, settings that are none, or a
-            pipeline that is not there or gives something else.
+        :raises ConfigurationError: For a number below 1, an unknown mode, policy or setting, settings that are none, or
+            a pipeline that is not there or gives something else.
         """
         _check_settings(settings, grader)
         check_whole("top_k", top_k)
@@ -120,16 +120,8 @@ class CorrectiveRetriever(Copied):
         :returns: The component. Settings of a retriever that say what is done here anyway are left out.
         :raises ConfigurationError: For a setting that is not taken, or a retriever's that somebody chose otherwise.
         """
-        known = [name for name in signature(cls.__init__).parameters if name != "self"]
-        values = data.get("init_parameters", {})
-        others = [name for name in values if name not in known and values[name] is not None]
-        if chosen := [name for name in others if values[name] not in _AS_IT_COMES.get(name, [])]:
-            way = f"{{bm25: {{{chosen[0]}: ...}}}}, by vectors {{dense: ...}}"
-            msg = (
-                f"CorrectiveRetriever does not take {chosen}; wanted some of {known}. Leave it out, or give it to the "
-                f"retriever inside: settings: {'{dense: {text_embedder: ...}}' if 'embedder' in str(chosen) else way}"
-            )
-            raise ConfigurationError(msg)
+        values, known = data.get("init_parameters", {}), _taken(cls)
+        refuse_others(chosen_of({name: value for name, value in values.items() if name not in known}), known)
         kept = {name: value for name, value in values.items() if name in known}
         made: CorrectiveRetriever = default_from_dict(cls, {**data, "init_parameters": kept})
         return made
@@ -204,6 +196,10 @@ class CorrectiveRetriever(Copied):
         chosen = filters_for(FilterPolicy.from_str(self.filter_policy), self.filters, filters)
         given = {name: value for name, value in {"filters": chosen, "mode": self.mode}.items() if value is not None}
         return {"query": query, "top_k": max(most, self.candidates), **given}, most
+
+
+def _taken(cls: type[CorrectiveRetriever]) -> list[str]:
+    return [name for name in signature(cls.__init__).parameters if name != "self"]
 
 
 def _policy(given: str | FilterPolicy) -> str:

@@ -13,7 +13,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ask, ask_async
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.deadlines import run_within, run_within_async
-from haystack_integrations.crag.ranker_scores import taken_by
+from haystack_integrations.crag.ranker_scores import room_in, taken_by
 from haystack_integrations.crag.refining.prompt import Shown
 from haystack_integrations.crag.refining.reply import read_numbers
 from haystack_integrations.crag.refining.strips import Strip
@@ -95,7 +95,8 @@ class RankerAsking:
             for number, strip in enumerate(strips)
         ]
         reads = "query" in taken_by(ranker)  # one that only orders or chooses reads none
-        self._arguments = {"documents": self._strips, **({"query": query} if reads else {})}
+        asked = {"query": query} if reads else {}
+        self._arguments = {"documents": self._strips, **asked, **room_in(ranker, len(self._strips))}
 
     def ask(self, seconds: float) -> Mapping[str, Any]:
         """Ask and wait at most so long."""

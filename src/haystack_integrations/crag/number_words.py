@@ -1,0 +1,73 @@
+"""Numbers as English texts write them out: `thirty`, `two hundred and fifty`, `fifteen thousand`, `nineteenth`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+_UNITS: Final = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_VALUES: Final = {
+    "a": 1,
+    **{word: n for n, word in enumerate(_UNITS, 1)},
+    **{word: 10 * n for n, word in enumerate(_TENS, 2)},
+}
+_HUNDRED: Final = "hundred"
+ZEROS: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+"""How many zeros a scale has, by its name."""
+
+_ODD: Final = dict(zip("first second third fifth eighth ninth twelfth".split(), (1, 2, 3, 5, 8, 9, 12), strict=True))
+_ORDINALS: Final = {
+    **{word: _UNITS[n - 1] for word, n in _ODD.items()},
+    **{f"{word}th": word for n, word in enumerate(_UNITS, 1) if n not in _ODD.values()},
+    **{f"{word.removesuffix('y')}ieth": word for word in _TENS},
+    **{f"{word}th": word for word in (_HUNDRED, *ZEROS)},
+}
+_LARGE: Final = "|".join((_HUNDRED, *ZEROS))
+_WORD: Final = rf"(?:{'|'.join((*_UNITS, *_TENS, *_ORDINALS))}|{_LARGE}|a(?=[\s-](?:{_LARGE})\b))\b"
+_RUN: Final = re.compile(rf"\b{_WORD}(?:[\s-](?:and[\s-])?{_WORD})*")
+_WORDS: Final = re.compile("[a-z]+")
+# Nearly every text has none of them, which is seen sooner than by looking for each.
+_PARTS: Final = (*_TENS, "tieth", "teen", _HUNDRED, *ZEROS)
+_HUNDREDS, _ROUND, _SINGLE = range(1, 100), range(20, 100, 10), range(1, 10)
+"""What `hundred` may stand behind; and behind which numbers one more word may stand, and which."""
+
+_LONGEST: Final = 32  # words of a number up to the trillions
+
+
+def spelled(text: str) -> Iterator[int]:
+    """
+    Find numbers that are written out.
+
+    ```python
+    from haystack_integrations.crag.number_words import spelled
+
+    assert max(spelled("It seats two hundred and fifty.")) == 250
+    ```
+
+    :param text: Any text.
+    :returns: Their values, and those of their parts: two numbers may stand side by side.
+    """
+    lowered = text.lower()
+    for run in _RUN.findall(lowered) if any(part in lowered for part in _PARTS) else ():
+        words = [_ORDINALS.get(word, word) for word in _WORDS.findall(run) if word != "and"]
+        for start in range(len(words)):
+            yield from _values(words[start : start + _LONGEST])
+
+
+def _values(words: Sequence[str]) -> Iterator[int]:
+    """Read on for as long as the words are one number; each word may be its last."""
+    total = current = 0
+    least = max(ZEROS.values()) + 1
+    for word in words:
+        if word in ZEROS and current and ZEROS[word] < least:
+            total, current, least = total + current * 10 ** ZEROS[word], 0, ZEROS[word]
+        elif word == _HUNDRED and current in _HUNDREDS:
+            current *= 100
+        elif word in _VALUES and (current % 100 == 0 or (current % 100 in _ROUND and _VALUES[word] in _SINGLE)):
+            current += _VALUES[word]
+        else:
+            return
+        yield total + current
