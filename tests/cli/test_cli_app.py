@@ -255,6 +255,15 @@ def test_a_user_without_a_home_is_answered(docs: Path) -> None:
     assert "penguins.md" in done.stdout
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "gb18030", "utf-8"])
+def test_json_is_the_same_value_in_each_encoding_of_a_pipe(docs: Path, encoding: str) -> None:
+    """Windows pipes in its code page: what that does not have came as question marks, and no error."""
+    question = "Wo leben 皇帝 penguins, für €5 🐧?"
+    command = [*SCRIPT, "ask", question, str(docs), "--json"]
+    made = subprocess.run(command, capture_output=True, check=False, env=environment(PYTHONIOENCODING=encoding))
+    assert json.loads(made.stdout.decode(encoding))["question"] == question
+
+
 def test_colours_are_off_when_piped(docs: Path) -> None:
     """No escape sequence reaches a file or another program; the exit code comes through."""
     result = in_process("ask", QUESTION, "--docs", docs)
