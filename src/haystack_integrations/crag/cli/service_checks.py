@@ -25,6 +25,7 @@ _REFUSED: Final = {
     "NoPermissionError": "let its user GET, MGET and SET the keys crag:grade:*",
 }
 _UNREACHED: Final = f"start it, or correct {REDIS_SETTING} (redis://HOST:PORT/0; rediss:// where it speaks TLS)"
+_NO_DATABASE: Final = f"name a database that it has at the end of {REDIS_SETTING}, mostly /0; else see its own log"
 _SECURED: Final = (
     f"name in {REDIS_SETTING} the address that its certificate is for (redis:// where it speaks no TLS); "
     f"{OWN_AUTHORITY}"
@@ -70,7 +71,12 @@ def _redis() -> Check:
 
     url = configured(REDIS_SETTING) or ""
     started = time.perf_counter()
-    with Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS) as client:
+    try:
+        opened = Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
+    except ValueError:  # its text may hold a part of the address
+        way = f"correct {REDIS_SETTING}, wanted redis://HOST:PORT/0, rediss:// or unix://"
+        return Check("redis", "error", f"what {REDIS_SETTING} holds is no address of a Redis", way)
+    with opened as client:
         try:
             client.ping()
         except RedisError as error:
@@ -92,7 +98,8 @@ def _unreached(url: str, error: Exception) -> Check:
     kind, at = type(error).__name__, display_url(url)
     if (why := tls_failure(error)) is not None:
         return Check("redis", "error", f"no secure connection to Redis at {at} ({why})", _SECURED)
-    return Check("redis", "error", f"no answer from Redis at {at} ({kind})", _REFUSED.get(kind, _UNREACHED))
+    way = _NO_DATABASE if kind == "ResponseError" else _REFUSED.get(kind, _UNREACHED)
+    return Check("redis", "error", f"no answer from Redis at {at} ({kind})", way)
 
 
 def _searxng() -> Check:
