@@ -149,6 +149,26 @@ def test_an_unknown_kind_of_store_is_refused_with_the_known_ones(docs: Path) -> 
         assert "no kind of store is named 'postgres'; choose one of ['elasticsearch', 'in_memory', 'memory']" in message
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ask", QUESTION, ""),
+        ("ask", QUESTION, "--docs", ""),
+        ("index", ""),
+        ("index", ".", "--base", ""),
+        ("serve", "--docs", ""),
+        ("collect", "questions.txt", "", "--split", "asked", "--docs", "."),
+        ("eval", "", "--split", "test"),
+        ("pipelines", "export", "corrective_rag", "--output", ""),
+    ],
+)
+def test_an_empty_path_is_refused(command: tuple[str, ...]) -> None:
+    """As of a variable of the shell that is not set: the working directory was read, and kept in the index."""
+    result = crag(*command)
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert "got an empty path; name one" in result.stderr
+
+
 def test_a_question_without_quotes_is_told_from_paths(docs: Path) -> None:
     """A shell hands on its words one by one."""
     for place in ([], ["--docs", docs]):
