@@ -247,6 +247,19 @@ def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert "wanted http://HOST:PORT" in examined()[1]["store"]["found"]
 
 
+def test_settings_of_a_store_that_no_command_asks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the address alone nothing was said of a store, and everything was healthy."""
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
+    monkeypatch.setenv("CRAG_INDEX", "handbook")
+    code, checks = examined()
+    assert (code, checks["store"]["status"]) == (0, "warning")
+    assert checks["store"]["found"] == "no server is asked, so ELASTICSEARCH_URL and CRAG_INDEX have no effect"
+    assert "set CRAG_STORE=elasticsearch" in checks["store"]["fix"]
+    monkeypatch.setenv("CRAG_STORE", "elasticsearch")
+    code, checks = examined()
+    assert (code, "store" in checks, checks["elasticsearch"]["status"]) == (ExitCode.FAILED, False, "error")
+
+
 @pytest.mark.parametrize("lower", [False, True])
 def test_settings_of_a_server_are_looked_at_where_the_server_reads_them(lower: bool) -> None:
     """In `.env`, too, and in any letters; and so is the file of keys that they name."""

@@ -8,7 +8,15 @@ from typing import Any, Final
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.errors import OWN_AUTHORITY, ConfigurationError, tls_failure
-from haystack_integrations.crag.settings import CALIBRATION_SETTING, REDIS_SETTING, configured, named
+from haystack_integrations.crag.settings import (
+    CALIBRATION_SETTING,
+    INDEX_SETTING,
+    REDIS_SETTING,
+    STORE_SETTING,
+    STORE_URL_SETTING,
+    configured,
+    named,
+)
 from haystack_integrations.crag.store_profiles import display_url
 from haystack_integrations.crag.web.searxng import URL_SETTING
 
@@ -42,11 +50,9 @@ def service_checks(opened: Callable[[], Any], calibration: str | None) -> Iterat
     """
     try:
         store = opened()
+        yield from _unused() if store is None else store_checks(store)
     except ConfigurationError as error:
         yield failure("store", error)
-        store = None
-    if store is not None:
-        yield from store_checks(store)
     if file := calibration or configured(CALIBRATION_SETTING):
         yield guarded("calibration", lambda: _calibration(file))
     if configured(REDIS_SETTING):
@@ -55,6 +61,15 @@ def service_checks(opened: Callable[[], Any], calibration: str | None) -> Iterat
         yield waited("searxng", _searxng)
     if find_spec("pydantic_settings") is not None and any(name.upper().startswith("CRAG_SERVE_") for name in named()):
         yield guarded("serve settings", _serving)
+
+
+def _unused() -> Iterator[Check]:
+    """Name what is set of a server that no command asks without being told: all would look well."""
+    if names := [name for name in (STORE_URL_SETTING, INDEX_SETTING) if configured(name)]:
+        found = f"no server is asked, so {' and '.join(names)} {'has' if len(names) == 1 else 'have'} no effect"
+        yield Check(
+            "store", "warning", found, f"set {STORE_SETTING}=elasticsearch, pass --store elasticsearch, or unset it"
+        )
 
 
 def _calibration(file: str) -> Check:
