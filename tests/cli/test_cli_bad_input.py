@@ -149,6 +149,18 @@ def test_an_unknown_kind_of_store_is_refused_with_the_known_ones(docs: Path) -> 
         assert "no kind of store is named 'postgres'; choose one of ['elasticsearch', 'in_memory', 'memory']" in message
 
 
+def test_a_key_that_a_pipeline_of_ones_own_wants_is_named(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in one that was exported: an unexpected error of Haystack's had no way out."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    mine = tmp_path / "mine.yml"
+    crag("pipelines", "export", "corrective_rag", "-o", mine)
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", mine), ExitCode.USAGE)
+    assert "reads its key from OPENAI_API_KEY, which is not set" in message
+    assert "or CRAG_LLM_BASE_URL and CRAG_LLM_MODEL" in message
+
+
 @pytest.mark.parametrize(
     "command",
     [
