@@ -22,6 +22,7 @@ from haystack_integrations.crag.cli.options import Index, LlmKey, LlmModel, LlmU
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.serve import Calibration, serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
+from haystack_integrations.crag.cli.signs import write_any_sign
 from haystack_integrations.crag.cli.trace import trace
 
 _CODES: Final = "\n".join(f" {code.value}  {meaning}" for code, meaning in MEANINGS.items())
@@ -247,10 +248,7 @@ app.command("trace")(trace)
 
 def main() -> None:
     """Run the command line; the entry point of the `crag` script."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:  # a terminal that cannot show a sign gets a question mark, not a traceback
-            reconfigure(errors="replace")
+    write_any_sign()
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # of libraries, to their developers
         os.environ["PYTHONWARNINGS"] = "ignore"  # of the processes that a command starts, as the server's workers
