@@ -76,9 +76,14 @@ def _run_alone(config: uvicorn.Config) -> None:
     """Serve by this process, at `::` for IPv4 as well: uvicorn's socket of several workers is, one of asyncio's not."""
     server = uvicorn.Server(config)
     with suppress(KeyboardInterrupt):
-        server.run([config.bind_socket()] if ":" in config.host else None)
+        server.run([config.bind_socket()] if _is_any(config.host) else None)
     if not server.started:
         raise SystemExit(_STARTUP_FAILURE)
+
+
+def _is_any(host: str) -> bool:
+    """Tell whether a host is IPv6's address for all, `::`."""
+    return ":" in host and not host.strip(":0")
 
 
 def check_port(host: str, port: int) -> None:
@@ -102,8 +107,7 @@ def check_port(host: str, port: int) -> None:
                 if os.name == "posix":  # as asyncio does: a port whose last connections still end is free
                     trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family == socket.AF_INET6:
-                    # Of an address both, of a name with several addresses each by itself.
-                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, ":" not in host)
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, not _is_any(host))
                 trial.bind(address)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
