@@ -503,6 +503,27 @@ def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
     assert "first-key" not in repr(settings)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", " "])
+def test_the_end_of_a_line_is_no_part_of_a_setting(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a Secret made by `echo`, or of an env file from Windows; `crag ask` left it out already."""
+    given = {
+        "CRAG_STORE": "elasticsearch",
+        "ELASTICSEARCH_URL": "http://127.0.0.1:9200",
+        "CRAG_INDEX": "handbook",
+        "CRAG_CALIBRATION": "mine.json",
+        "CRAG_SERVE_HOST": "0.0.0.0",
+        "CRAG_SERVE_WORKERS": "2",
+        "CRAG_SERVE_API_KEYS_FILE": "keys",
+        "CRAG_SERVE_METRICS_OPEN": "true",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    meant = read_settings()
+    for name, value in given.items():
+        monkeypatch.setenv(name, value + end)
+    assert read_settings() == meant
+
+
 def test_a_value_that_is_wrong_is_not_repeated() -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_settings(concurrent="CANARY", api_keys_file=["CANARY"])
