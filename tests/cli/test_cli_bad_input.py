@@ -190,7 +190,8 @@ def test_a_question_without_quotes_is_told_from_paths(docs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999", "http://u:p@[::1"]
+    "url",
+    ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999", "http://u:p@[::1", "http://a b:1"],
 )
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """With the form that is wanted."""
