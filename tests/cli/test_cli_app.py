@@ -255,6 +255,26 @@ def test_a_user_without_a_home_is_answered(docs: Path) -> None:
     assert "penguins.md" in done.stdout
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "gb18030", "utf-8"])
+def test_json_is_the_same_value_in_each_encoding_of_a_pipe(docs: Path, encoding: str) -> None:
+    """Windows pipes in its code page: what that does not have came as question marks, and no error."""
+    question = "Wo leben 皇帝 penguins, für €5 🐧?"
+    command = [*SCRIPT, "ask", question, str(docs), "--json"]
+    made = subprocess.run(command, capture_output=True, check=False, env=environment(PYTHONIOENCODING=encoding))
+    assert json.loads(made.stdout.decode(encoding))["question"] == question
+
+
+def test_signs_that_a_pipe_cannot_write_are_written_otherwise(docs: Path) -> None:
+    """Check and cross were the same question mark: `crag doctor > report.txt` of Windows told nothing."""
+    for encoding in ("cp1252", "ascii"):
+        told = in_process("ask", QUESTION, docs, PYTHONIOENCODING=encoding).stdout
+        assert re.search(r"Verdict   \* correct 0\.\d\d -> generate", told)
+        checked = in_process("doctor", "--llm-model", "m", PYTHONIOENCODING=encoding).stdout
+        assert re.search(r"^\+ +python", checked, re.MULTILINE)
+        assert re.search(r"^x +chat model", checked, re.MULTILINE)
+        assert re.search(r"^ +-> set CRAG_LLM_BASE_URL", checked, re.MULTILINE)
+
+
 def test_colours_are_off_when_piped(docs: Path) -> None:
     """No escape sequence reaches a file or another program; the exit code comes through."""
     result = in_process("ask", QUESTION, "--docs", docs)

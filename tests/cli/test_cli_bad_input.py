@@ -149,6 +149,38 @@ def test_an_unknown_kind_of_store_is_refused_with_the_known_ones(docs: Path) -> 
         assert "no kind of store is named 'postgres'; choose one of ['elasticsearch', 'in_memory', 'memory']" in message
 
 
+def test_a_key_that_a_pipeline_of_ones_own_wants_is_named(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in one that was exported: an unexpected error of Haystack's had no way out."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    mine = tmp_path / "mine.yml"
+    crag("pipelines", "export", "corrective_rag", "-o", mine)
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", mine), ExitCode.USAGE)
+    assert "reads its key from OPENAI_API_KEY, which is not set" in message
+    assert "or CRAG_LLM_BASE_URL and CRAG_LLM_MODEL" in message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ask", QUESTION, ""),
+        ("ask", QUESTION, "--docs", ""),
+        ("index", ""),
+        ("index", ".", "--base", ""),
+        ("serve", "--docs", ""),
+        ("collect", "questions.txt", "", "--split", "asked", "--docs", "."),
+        ("eval", "", "--split", "test"),
+        ("pipelines", "export", "corrective_rag", "--output", ""),
+    ],
+)
+def test_an_empty_path_is_refused(command: tuple[str, ...]) -> None:
+    """As of a variable of the shell that is not set: the working directory was read, and kept in the index."""
+    result = crag(*command)
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert "got an empty path; name one" in result.stderr
+
+
 def test_a_question_without_quotes_is_told_from_paths(docs: Path) -> None:
     """A shell hands on its words one by one."""
     for place in ([], ["--docs", docs]):
@@ -158,7 +190,8 @@ def test_a_question_without_quotes_is_told_from_paths(docs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999", "http://u:p@[::1"]
+    "url",
+    ["localhost:9200", "http://localhost", "ftp://localhost:9200", "http://x:99999", "http://u:p@[::1", "http://a b:1"],
 )
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """With the form that is wanted."""

@@ -171,11 +171,12 @@ def test_a_model_that_grades_is_asked_by_its_own_name(
     assert check["fix"].startswith("set CRAG_LLM_GRADING_MODEL to ")
 
 
+@pytest.mark.parametrize(("listed", "status"), [("", 404), ('{"object": "list", "data": [{"name": "m"}]}', 200)])
 def test_a_server_without_a_list_of_models_is_asked_for_a_word(
-    httpserver: HTTPServer, scripted_model: ScriptedModel
+    listed: str, status: int, httpserver: HTTPServer, scripted_model: ScriptedModel
 ) -> None:
-    """Many small servers only know completions."""
-    httpserver.expect_request("/v1/models").respond_with_data("", status=404)
+    """Many small servers only know completions, or list models in a way of their own."""
+    httpserver.expect_request("/v1/models").respond_with_data(listed, status=status, content_type="application/json")
     choice = {"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
     forward = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     httpserver.expect_request("/v1/chat/completions").respond_with_json(forward)
@@ -244,6 +245,19 @@ def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert "CANARY" not in json.dumps(checks)
     monkeypatch.setenv("ELASTICSEARCH_URL", "nowhere")
     assert "wanted http://HOST:PORT" in examined()[1]["store"]["found"]
+
+
+def test_settings_of_a_store_that_no_command_asks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the address alone nothing was said of a store, and everything was healthy."""
+    monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
+    monkeypatch.setenv("CRAG_INDEX", "handbook")
+    code, checks = examined()
+    assert (code, checks["store"]["status"]) == (0, "warning")
+    assert checks["store"]["found"] == "no server is asked, so ELASTICSEARCH_URL and CRAG_INDEX have no effect"
+    assert "set CRAG_STORE=elasticsearch" in checks["store"]["fix"]
+    monkeypatch.setenv("CRAG_STORE", "elasticsearch")
+    code, checks = examined()
+    assert (code, "store" in checks, checks["elasticsearch"]["status"]) == (ExitCode.FAILED, False, "error")
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -386,6 +400,25 @@ def test_a_redis_that_is_down_is_named_with_its_setting(monkeypatch: pytest.Monk
     _, checks = examined()
     assert checks["redis"]["found"] == "no answer from Redis at redis://127.0.0.1:9/0 (ConnectionError)"
     assert "start it, or correct CRAG_REDIS_URL" in checks["redis"]["fix"]
+
+
+@pytest.mark.parametrize("url", ["http://:CANARY@127.0.0.1:9", "redis://:CANARY@h:99999/0", "redis://h/0?db=CANARY"])
+def test_what_is_no_address_of_a_redis_is_named_by_its_setting(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was an unexpected error with the words of Redis' client."""
+    monkeypatch.setenv("CRAG_REDIS_URL", url)
+    check = examined()[1]["redis"]
+    assert check["found"] == "what CRAG_REDIS_URL holds is no address of a Redis"
+    assert check["fix"] == "correct CRAG_REDIS_URL, wanted redis://HOST:PORT/0, rediss:// or unix://"
+
+
+def test_a_redis_without_the_database_that_is_named_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs: nobody needs to start it."""
+    with own_redis(tmp_path) as (url, _):
+        monkeypatch.setenv("CRAG_REDIS_URL", f"{url.rpartition('/')[0]}/99")
+        check = examined()[1]["redis"]
+    assert (check["status"], "name a database that it has" in check["fix"]) == ("error", True)
 
 
 def test_a_redis_that_wants_a_password_is_named_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,9 +43,9 @@ def test_a_key_that_may_not_index_is_told_all_that_indexing_takes() -> None:
     assert "to index also `write`, `maintenance` and `create_index`" in said_of(403, "security_exception")
 
 
-def said_of(status: int, kind: str, body: str = "", error: type[ApiError] = ApiError) -> str:
-    """What is told of an answer of the server, by its status, the type of its error and its body."""
-    meta = ApiResponseMeta(status, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "127.0.0.1", 9200))
+def said_of(status: int, kind: str, body: str = "", error: type[ApiError] = ApiError, **headers: str) -> str:
+    """What is told of an answer of the server, by its status, the type of its error, its body and its headers."""
+    meta = ApiResponseMeta(status, "1.1", HttpHeaders(headers), 0.0, NodeConfig("http", "127.0.0.1", 9200))
     return reaching.refusal(error(kind, meta, {"error": {"type": kind, "reason": body}}), "http://es", "pages")
 
 
@@ -73,6 +73,8 @@ SEARCH = "search_phase_execution_exception"
         (504, "None", "", "a proxy before it does not reach it"),
         (503, "process_cluster_event_timeout_exception", "", "check the index 'pages'"),
         (418, "None", "", "check the index 'pages'"),
+        (302, "None", "", "a proxy before it sends requests on: pass the address that it names"),
+        (308, "None", "", "a proxy before it sends requests on: pass the address that it names"),
     ],
 )
 def test_what_a_server_or_a_proxy_before_it_refuses_is_told_with_the_way_out(
@@ -88,6 +90,16 @@ def test_a_refusal_without_a_body_is_perhaps_a_block() -> None:
     assert "the key lacks a right" in said_of(403, "None")
     assert "or lift the block that GET /pages/_settings/" in said_of(403, "None")
     assert "lift the block" not in said_of(403, "security_exception")
+
+
+def test_a_server_that_is_not_ready_is_told_from_a_proxy_that_does_not_reach_it() -> None:
+    """To a HEAD it gives no error's type, but its own header: one that still started was told as a proxy's fault."""
+    told = said_of(503, "None", **{"X-Elastic-Product": "Elasticsearch"})
+    assert (
+        told
+        == "Elasticsearch at http://es refused: 503; it is not ready: wait, or see its log, and GET /_cluster/health"
+    )
+    assert "a proxy before it does not reach it" in said_of(503, "None")
 
 
 def test_a_document_that_lacks_a_routing_is_no_fault_of_its_metadata() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cli_runner import SCRIPT, environment
 
-_LISTENING = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
+_LISTENING = re.compile(r"running on http://(?:127\.0\.0\.1|\[::\]):(\d+)")
 
 
 class Process:

@@ -90,6 +90,8 @@ def test_health_is_told_to_a_load_balancer_that_asks_by_head(answering: Any, ser
                 response = client.head(path)
                 assert (response.status_code, response.content) == (status, b"")
                 assert client.get(path).status_code == status  # on the same connection
+                refused = client.post(path)
+                assert (refused.status_code, set(refused.headers["Allow"].split(", "))) == (405, {"GET", "HEAD"})
     assert {method for path in OPEN for method in answering.app.openapi()["paths"][path]} == {"get"}
 
 

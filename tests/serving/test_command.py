@@ -205,15 +205,18 @@ def test_files_that_could_not_be_indexed_are_named_at_the_start(
     assert "CANARY" not in caplog.text
 
 
-def test_the_address_of_a_store_that_is_not_asked_is_told(
-    docs: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "value"), [("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9"), ("CRAG_INDEX", "handbook-CANARY")]
+)
+def test_the_place_of_a_store_that_is_not_asked_is_told(
+    docs: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     """Of the variable alone came a server that was ready and empty, or kept uploads until it was started anew."""
-    monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
+    monkeypatch.setenv(name, value)
     for given, is_told in (({}, True), ({"uploads": True}, True), ({"docs": docs}, False)):
         caplog.clear()
         deploy(read_settings(pipelines="corrective_retrieval", **given))
-        told = "The store is memory, so the server at ELASTICSEARCH_URL is not asked: set CRAG_STORE=elasticsearch"
+        told = f"The store is memory, so {name} has no effect: set CRAG_STORE=elasticsearch"
         assert (told in caplog.text) is is_told
         assert "CANARY" not in caplog.text
 
@@ -414,6 +417,25 @@ def test_a_port_that_is_taken_is_named() -> None:
     check_port("127.0.0.1", port)
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_all_addresses_of_both_families_are_listened_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, docs: str
+) -> None:
+    """Whoever listens at `::` means all, as with nginx or several workers; a single one took no IPv4."""
+    monkeypatch.setenv("CRAG_SERVE_API_KEYS", KEY)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        message = refused(crag("serve", "--host", "::", "--port", port), ExitCode.USAGE)
+    assert f"port {port} is taken at ::" in message
+    given = ("--docs", docs, "--pipelines", "corrective_retrieval", "--host", "::")
+    with command(tmp_path, *given) as running:
+        port = running.url().rpartition(":")[2]
+        assert eventually(lambda: "Application startup complete" in running.log)
+        with httpx.Client(transport=httpx.HTTPTransport(retries=5)) as client:  # it listens a moment later
+            for place in ("127.0.0.1", "[::1]"):
+                assert client.get(f"http://{place}:{port}/health/live").status_code == 200
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize(
     ("host", "told"), [("192.0.2.1", "cannot listen at 192.0.2.1"), ("nowhere.invalid", "no address")]
@@ -435,7 +457,7 @@ def test_a_start_that_fails_has_the_code_of_a_failure(monkeypatch: pytest.Monkey
     def failing(*_: Any, **__: Any) -> None:
         raise SystemExit(3)
 
-    monkeypatch.setattr("uvicorn.run", failing)
+    monkeypatch.setattr("uvicorn.Server.run", failing)
     assert crag("serve", "--port", "0", "--docs", docs).exit_code == ExitCode.FAILED
 
 
@@ -479,6 +501,27 @@ def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
     assert (settings.port, settings.index, settings.host) == (1600, "books", "127.0.0.1")
     assert [key.get_secret_value() for key in settings.api_keys] == ["first-key", "second-key"]
     assert "first-key" not in repr(settings)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", " "])
+def test_the_end_of_a_line_is_no_part_of_a_setting(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a Secret made by `echo`, or of an env file from Windows; `crag ask` left it out already."""
+    given = {
+        "CRAG_STORE": "elasticsearch",
+        "ELASTICSEARCH_URL": "http://127.0.0.1:9200",
+        "CRAG_INDEX": "handbook",
+        "CRAG_CALIBRATION": "mine.json",
+        "CRAG_SERVE_HOST": "0.0.0.0",
+        "CRAG_SERVE_WORKERS": "2",
+        "CRAG_SERVE_API_KEYS_FILE": "keys",
+        "CRAG_SERVE_METRICS_OPEN": "true",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    meant = read_settings()
+    for name, value in given.items():
+        monkeypatch.setenv(name, value + end)
+    assert read_settings() == meant
 
 
 def test_a_value_that_is_wrong_is_not_repeated() -> None:

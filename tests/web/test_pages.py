@@ -569,6 +569,28 @@ def test_the_named_character_set_is_used_when_it_is_one(door: Door, text: str, e
     assert "\ufffd" not in read
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "named", "kind"),
+    [
+        (FEET, "utf-8", "utf-8", "text/html; charset=iso-8859-1"),
+        (FEET, "utf-8", "windows-1252", "text/html"),
+        ("東京は日本の首都です。", "utf-8", "utf-8", "text/html; charset=ISO-8859-1"),
+        ("Příliš žluťoučký kůň", "iso8859-2", "iso-8859-2", "text/html; charset=utf-8"),
+        ("北京是中国的首都。人口两千两百万。", "gb18030", "gb18030", "text/html; charset=utf-8"),
+        ("東京は日本の首都です。", "cp932", "Shift_JIS", "text/html; charset=utf-8"),
+        ("Столица Японии — Токио.", "cp1251", "windows-1251", "text/html; charset=iso-8859-1"),
+    ],
+)
+def test_a_server_that_names_the_wrong_character_set_is_not_believed(
+    door: Door, text: str, encoding: str, named: str, kind: str
+) -> None:
+    """Many name one for all their pages: UTF-8 was read as `FÃ¼ÃŸe`, and others were left for their snippet."""
+    page = f"<html><head><meta charset={named}></head><body><p>{text} {SENTENCE * 3}</p></body></html>"
+    door.reply = lambda peer, _: peer.sendall(answer(page.encode(encoding), kind))
+    reason, read = read_one(reader(door.port), f"http://pages.example:{door.port}/")
+    assert (reason, text in read) == ("read", True)
+
+
 def test_a_page_is_read_without_its_markup_whatever_the_case_of_its_type(door: Door) -> None:
     """Names of types have none."""
     found = []

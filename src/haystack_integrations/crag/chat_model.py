@@ -219,10 +219,10 @@ def is_address(url: str) -> bool:
     Tell whether a text is the address of a server.
 
     :param url: The text.
-    :returns: True for `http` and `https` with a host.
+    :returns: True for `http` and `https` with a host, in which no blank is.
     """
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        return parts.scheme in ("http", "https") and len((parts.hostname or "").split()) == 1 and parts.port != 0
     except ValueError:
         return False

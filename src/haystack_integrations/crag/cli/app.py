@@ -18,10 +18,11 @@ from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
-from haystack_integrations.crag.cli.options import Index, LlmKey, LlmModel, LlmUrl, Store, Url
+from haystack_integrations.crag.cli.options import Index, LlmKey, LlmModel, LlmUrl, PipelineName, Store, Url, path
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.serve import Calibration, serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
+from haystack_integrations.crag.cli.signs import write_any_sign
 from haystack_integrations.crag.cli.trace import trace
 
 _CODES: Final = "\n".join(f" {code.value}  {meaning}" for code, meaning in MEANINGS.items())
@@ -75,11 +76,6 @@ app = typer.Typer(
 )
 app.add_typer(pipelines_app, name="pipelines")
 
-_PIPELINE_HELP: Final = (
-    "Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval."
-)
-PipelineName = Annotated[str | None, typer.Option(metavar="NAME", help=_PIPELINE_HELP, show_default=False)]
-
 
 def _version(value: bool) -> None:
     if value:
@@ -119,10 +115,12 @@ def demo(json: Json = False) -> None:
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from stdin.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="Files or folders, like --docs.")] = None,
+    more: Annotated[
+        list[Path] | None, typer.Argument(parser=path, metavar="PATH", help="Files or folders, like --docs.")
+    ] = None,
     docs: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help=f"Files or folders: {_KINDS}."),
+        typer.Option(parser=path, metavar="PATH", help=f"Files or folders: {_KINDS}."),
     ] = None,
     store: Store = None,
     url: Url = None,
@@ -162,13 +160,17 @@ def ask(
 
 @app.command()
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help=f"Folders, {_KINDS}.")],
+    paths: Annotated[list[Path], typer.Argument(parser=path, metavar="PATH", help=f"Folders, {_KINDS}.")],
     store: Store = None,
     url: Url = None,
     index: Index = None,
     base: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Folder that sources are named from: one per index; default the common one."),
+        typer.Option(
+            parser=path,
+            metavar="PATH",
+            help="Folder that sources are named from: one per index; default the common one.",
+        ),
     ] = None,
     shard: Annotated[
         str | None,
@@ -178,7 +180,8 @@ def index(
     ] = None,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all documents of an empty PATH.")] = False,
     statistics: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write word statistics for graders (.json, .json.gz).")
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="Also write word statistics for graders (.json, .json.gz)."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -245,10 +248,7 @@ app.command("trace")(trace)
 
 def main() -> None:
     """Run the command line; the entry point of the `crag` script."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:  # a terminal that cannot show a sign gets a question mark, not a traceback
-            reconfigure(errors="replace")
+    write_any_sign()
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # of libraries, to their developers
         os.environ["PYTHONWARNINGS"] = "ignore"  # of the processes that a command starts, as the server's workers

@@ -19,6 +19,7 @@ from haystack_integrations.crag.cli.files import (
     with_texts,
     write,
 )
+from haystack_integrations.crag.cli.options import path
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.vocabulary import Lists
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
 
-Output = Annotated[Path, typer.Option(metavar="FILE", help="Calibration file to write.")]
+Output = Annotated[Path, typer.Option(parser=path, metavar="FILE", help="Calibration file to write.")]
 MostWrong = Annotated[
     float | None,
     typer.Option(

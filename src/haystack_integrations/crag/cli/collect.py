@@ -10,7 +10,7 @@ from rich.text import Text
 
 from haystack_integrations.crag.cli.evaluate import PIPELINE, PipelineName
 from haystack_integrations.crag.cli.files import require_extra
-from haystack_integrations.crag.cli.options import Index, Store, Url
+from haystack_integrations.crag.cli.options import Index, Store, Url, path
 from haystack_integrations.crag.cli.output import (
     Json,
     complain,
@@ -24,12 +24,16 @@ from haystack_integrations.crag.cli.output import (
 from haystack_integrations.crag.cli.places import choose_place, open_place, read_documents
 
 Questions = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Questions: one a line, or JSON Lines with a question in each.")
+    Path,
+    typer.Argument(parser=path, metavar="FILE", help="Questions: one a line, or JSON Lines with a question in each."),
 ]
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to; made if it is not there.")]
+Folder = Annotated[
+    Path, typer.Argument(parser=path, metavar="DIR", help="Folder to write to; made if it is not there.")
+]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write: a subfolder of DIR.")]
 Docs = Annotated[
-    list[Path] | None, typer.Option(metavar="PATH", help="Files or folders, in place of a store.", show_default=False)
+    list[Path] | None,
+    typer.Option(parser=path, metavar="PATH", help="Files or folders, in place of a store.", show_default=False),
 ]
 TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question, at most.")]
 

@@ -156,7 +156,7 @@ def _listed(model: ChatModel) -> set[str] | None:
 
     with OpenAI(base_url=model.base_url, api_key=model.api_key or "no-key", timeout=_SECONDS, max_retries=0) as client:
         try:
-            return {one.id for one in client.models.list().data}
+            return {one.id for one in client.models.list().data if isinstance(one.id, str)}
         except (APIStatusError, AttributeError, TypeError, ValueError):
             return None
 

@@ -1,5 +1,6 @@
 """Exit codes of `crag`, and one sentence for every error that a person at a terminal can meet."""
 
+import re
 from enum import IntEnum
 from typing import Final
 from urllib.parse import urlsplit
@@ -73,6 +74,9 @@ _STORE_HINTS: Final = {
 }
 _DOCTOR: Final = "run `crag doctor --store elasticsearch --url URL --index NAME` to see what is wrong"
 
+# Haystack's own words on a Secret.
+_UNSET: Final = re.compile(r"None of the following authentication environment variables are set: (\(.*\))")
+
 _GOES_ON: Final = "run the same command again to resume"
 # Commands that keep what they finished.
 _KEPT: Final = {
@@ -113,6 +117,10 @@ def explain(error: BaseException) -> tuple[str, ExitCode]:
             return _store_message(cause), ExitCode.UNREACHABLE
         if package == "openai":
             return _model_message(cause), ExitCode.UNREACHABLE
+    if unset := _UNSET.search(str(chain[-1])):
+        names = " or ".join(re.findall(r"'([^']+)'", unset[1]))
+        way = "set it (Haystack reads no .env), or CRAG_LLM_BASE_URL and CRAG_LLM_MODEL if it is for the chat model"
+        return f"a part of the pipeline reads its key from {names}, which is not set; {way}", ExitCode.USAGE
     if isinstance(chain[-1], ModuleNotFoundError) and chain[-1].name == "redis":
         return (
             'the grade cache needs redis, which is not installed; run `pip install "crag-haystack[redis]"`',

@@ -18,6 +18,7 @@ from haystack_integrations.crag.cli.files import (
     with_texts,
     write,
 )
+from haystack_integrations.crag.cli.options import path
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, Lists, OtherGrader
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 PIPELINE: Final = "corrective_retrieval"
 _STDOUT: Final = "-"
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")]
+Folder = Annotated[
+    Path, typer.Argument(parser=path, metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")
+]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
 PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
 Grader = Annotated[
@@ -60,12 +63,18 @@ Workers = Annotated[
 JsonFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Write the result to FILE, and its records beside it; - prints it.", show_default=False
+        parser=path,
+        metavar="FILE",
+        help="Write the result to FILE, and its records beside it; - prints it.",
+        show_default=False,
     ),
 ]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report.", show_default=False)]
+Html = Annotated[
+    Path | None, typer.Option(parser=path, metavar="FILE", help="Write an HTML report.", show_default=False)
+]
 Compare = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Earlier --json result to compare with.", show_default=False)
+    Path | None,
+    typer.Option(parser=path, metavar="FILE", help="Earlier --json result to compare with.", show_default=False),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start again, and ignore records of an earlier run.")]
 

@@ -21,6 +21,7 @@ _SECONDS: Final = 10.0
 _MOST_BYTES: Final = 100_000_000
 _MOST_DOCUMENTS: Final = 10_000
 _DIGITS: Final = (16, 32)
+_THRESHOLDS: Final = ("upper", "lower", "filter", "beside", "second_opinion", "clear_lead", "correct_from")
 _SIGNALS: Final = ("absent", "read_as", "asked_alone", "asked_apart")
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
 _HINTS: Final = {401: _LOGIN, 403: _LOGIN}
@@ -235,10 +236,8 @@ def _decision(tags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _thresholds(tags: Mapping[str, Any]) -> dict[str, float]:
-    held = {name: tags.get(f"crag.threshold.{name}", 0.0) for name in ("upper", "lower", "filter")}
-    others = ("beside", "second_opinion", "clear_lead", "correct_from")
-    told = {name: tags.get(f"crag.threshold.{name}") for name in others}
-    return held | {name: value for name, value in told.items() if value is not None}
+    told = {name: tags.get(f"crag.threshold.{name}") for name in _THRESHOLDS}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _filled(entries: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:

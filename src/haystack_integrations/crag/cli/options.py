@@ -1,5 +1,6 @@
-"""Options that are alike in every command that takes them: where documents are kept, and the chat model."""
+"""Options that are alike in every command that takes them: paths, stores, chat models, pipelines."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -34,3 +35,25 @@ LlmModel = Annotated[
 LlmKey = Annotated[
     str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.", show_default=False)
 ]
+PipelineName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval.",
+        show_default=False,
+    ),
+]
+
+
+def path(given: str) -> Path:
+    """
+    Read a path; an empty one, as of a variable of the shell that is not set, would be the working directory.
+
+    :param given: What stands on the command line.
+    :returns: The path.
+    :raises BadParameter: When it is empty.
+    """
+    if not given:
+        msg = "got an empty path; name one, such as . for this folder"
+        raise typer.BadParameter(msg)
+    return Path(given)

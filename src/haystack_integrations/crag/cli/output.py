@@ -95,8 +95,16 @@ def show_json(value: Any) -> None:
 
     :param value: Plain values.
     """
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    typer.echo(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    text = _escaped(json.dumps(value, ensure_ascii=False, indent=2))
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # a pipe of Windows, or a locale: with question marks it would be another value
+        text = _escaped(json.dumps(value, indent=2))
+    typer.echo(text)
+
+
+def _escaped(text: str) -> str:
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def complain(message: str, kind: str = "error") -> None:

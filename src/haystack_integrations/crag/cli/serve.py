@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.options import Index, Store, Url
+from haystack_integrations.crag.cli.options import Index, Store, Url, path
 from haystack_integrations.crag.errors import ConfigurationError
 
 Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).", show_default=False)]
@@ -20,7 +20,9 @@ Pipelines = Annotated[
 ]
 Docs = Annotated[
     list[Path] | None,
-    typer.Option(metavar="PATH", help="Files or folders to load into the in-memory store.", show_default=False),
+    typer.Option(
+        parser=path, metavar="PATH", help="Files or folders to load into the in-memory store.", show_default=False
+    ),
 ]
 Workers = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=64, help="Number of processes (1).", show_default=False)

@@ -8,7 +8,15 @@ from typing import Any, Final
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
 from haystack_integrations.crag.cli.store_checks import store_checks
 from haystack_integrations.crag.errors import OWN_AUTHORITY, ConfigurationError, tls_failure
-from haystack_integrations.crag.settings import CALIBRATION_SETTING, REDIS_SETTING, configured, named
+from haystack_integrations.crag.settings import (
+    CALIBRATION_SETTING,
+    INDEX_SETTING,
+    REDIS_SETTING,
+    STORE_SETTING,
+    STORE_URL_SETTING,
+    configured,
+    named,
+)
 from haystack_integrations.crag.store_profiles import display_url
 from haystack_integrations.crag.web.searxng import URL_SETTING
 
@@ -25,6 +33,7 @@ _REFUSED: Final = {
     "NoPermissionError": "let its user GET, MGET and SET the keys crag:grade:*",
 }
 _UNREACHED: Final = f"start it, or correct {REDIS_SETTING} (redis://HOST:PORT/0; rediss:// where it speaks TLS)"
+_NO_DATABASE: Final = f"name a database that it has at the end of {REDIS_SETTING}, mostly /0; else see its own log"
 _SECURED: Final = (
     f"name in {REDIS_SETTING} the address that its certificate is for (redis:// where it speaks no TLS); "
     f"{OWN_AUTHORITY}"
@@ -41,11 +50,9 @@ def service_checks(opened: Callable[[], Any], calibration: str | None) -> Iterat
     """
     try:
         store = opened()
+        yield from _unused() if store is None else store_checks(store)
     except ConfigurationError as error:
         yield failure("store", error)
-        store = None
-    if store is not None:
-        yield from store_checks(store)
     if file := calibration or configured(CALIBRATION_SETTING):
         yield guarded("calibration", lambda: _calibration(file))
     if configured(REDIS_SETTING):
@@ -54,6 +61,15 @@ def service_checks(opened: Callable[[], Any], calibration: str | None) -> Iterat
         yield waited("searxng", _searxng)
     if find_spec("pydantic_settings") is not None and any(name.upper().startswith("CRAG_SERVE_") for name in named()):
         yield guarded("serve settings", _serving)
+
+
+def _unused() -> Iterator[Check]:
+    """Name what is set of a server that no command asks without being told: all would look well."""
+    if names := [name for name in (STORE_URL_SETTING, INDEX_SETTING) if configured(name)]:
+        found = f"no server is asked, so {' and '.join(names)} {'has' if len(names) == 1 else 'have'} no effect"
+        yield Check(
+            "store", "warning", found, f"set {STORE_SETTING}=elasticsearch, pass --store elasticsearch, or unset it"
+        )
 
 
 def _calibration(file: str) -> Check:
@@ -70,7 +86,12 @@ def _redis() -> Check:
 
     url = configured(REDIS_SETTING) or ""
     started = time.perf_counter()
-    with Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS) as client:
+    try:
+        opened = Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
+    except ValueError:  # its text may hold a part of the address
+        way = f"correct {REDIS_SETTING}, wanted redis://HOST:PORT/0, rediss:// or unix://"
+        return Check("redis", "error", f"what {REDIS_SETTING} holds is no address of a Redis", way)
+    with opened as client:
         try:
             client.ping()
         except RedisError as error:
@@ -92,7 +113,8 @@ def _unreached(url: str, error: Exception) -> Check:
     kind, at = type(error).__name__, display_url(url)
     if (why := tls_failure(error)) is not None:
         return Check("redis", "error", f"no secure connection to Redis at {at} ({why})", _SECURED)
-    return Check("redis", "error", f"no answer from Redis at {at} ({kind})", _REFUSED.get(kind, _UNREACHED))
+    way = _NO_DATABASE if kind == "ResponseError" else _REFUSED.get(kind, _UNREACHED)
+    return Check("redis", "error", f"no answer from Redis at {at} ({kind})", way)
 
 
 def _searxng() -> Check:

@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from haystack_integrations.crag.cli.drawing import Form, mermaid, tree
 from haystack_integrations.crag.cli.files import write
-from haystack_integrations.crag.cli.options import Index, Url
+from haystack_integrations.crag.cli.options import Index, Url, path
 from haystack_integrations.crag.cli.output import Json, complain, console, plain, show, show_json
 from haystack_integrations.crag.errors import ConfigurationError
 
@@ -19,7 +19,8 @@ app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A shipped pipeline, or a .yml file.", show_default=False)]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write to.", show_default=False)
+    Path | None,
+    typer.Option("--output", "-o", parser=path, metavar="FILE", help="File to write to.", show_default=False),
 ]
 
 

@@ -176,7 +176,8 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
     """
     root = Tree(Text("Decision trail", "bold"), guide_style="dim")
     for decision in crag["trail"]:
-        branch = root.add(f"pass {decision['iteration']} of {decision['max_iterations']}")
+        most = decision["max_iterations"]  # a trace may have lost it
+        branch = root.add(f"pass {decision['iteration']}" + (f" of {most}" if most else ""))
         limit = _LIMITS.get(decision["limit"], decision["limit"])
         meaning = (f"  {limit}", "yellow") if limit else (f"  {_deed(decision)}", "dim")
         lines: dict[str, list[str | tuple[str, str]]] = {
@@ -192,18 +193,21 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
 
 def _reason(decision: Mapping[str, Any]) -> str:
     """Say which rule spoke, with the threshold it looked at."""
-    upper, lower, least = (f"{decision['thresholds'][name]:.2f}" for name in ("upper", "lower", "filter"))
+    held = decision["thresholds"]
+    if not held.keys() >= {"upper", "lower", "filter"}:  # lost by a trace, on its way
+        return str(decision["judged_by"])
+    upper, lower, least = (f"{held[name]:.2f}" for name in ("upper", "lower", "filter"))
     scores = [entry["score"] for entry in decision["discarded"] if entry["score"] is not None]
-    below = f"{'no more than' if decision['score'] == decision['thresholds']['lower'] else 'below'} {lower}"
+    below = f"{'no more than' if decision['score'] == held['lower'] else 'below'} {lower}"
     if decision["score"] is None and scores:
-        below = f"the best document has {told(max(scores), [decision['thresholds']['filter']])}, below {least}"
+        below = f"the best document has {told(max(scores), [held['filter']])}, below {least}"
     rules = {
         "upper_threshold": f"at least {upper}",
         "between_thresholds": f"from {lower} up to {upper}",
         "lower_threshold": below,
         "no_documents": "nothing was found",
     }
-    if (surely := decision["thresholds"].get("correct_from")) is not None:
+    if (surely := held.get("correct_from")) is not None:
         by = f" by {surely:.2f} or more" if surely else ""
         rules["set_verdict"] = f"set_verdict; answered only from what is correct{by}"
     if absent := absent_in(decision):

@@ -39,6 +39,9 @@ _FORBIDDEN: Final = 403
 _BUSY: Final = 429
 _GATEWAY: Final = (502, 503, 504)
 BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
+_STARTING: Final = "it is not ready: wait, or see its log, and GET /_cluster/health"
+_ELSEWHERE: Final = "a proxy before it sends requests on: pass the address that it names, often the same with https://"
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
 _TYPE: Final = re.compile(r"\w+")
 
 
@@ -109,8 +112,10 @@ def refusal(error: ApiError, place: str, index: str) -> str:
         way = f"set index.{limit} of {{index!r}} to its default, {_LIMITS[limit]}"
     if not kind and error.status_code == _FORBIDDEN:  # to a HEAD, whose answer has no body
         way = f"{way}; or {_STATES[_BLOCKED]}"
-    if not kind and error.status_code in _GATEWAY:  # the server itself names an error
-        way = BEHIND
+    if not kind and error.status_code in _GATEWAY:  # the server itself names an error, but to a HEAD
+        way = _STARTING if "x-elastic-product" in error.meta.headers else BEHIND
+    if error.status_code in _REDIRECTS:
+        way = _ELSEWHERE
     said = f"{error.status_code} {kind}".rstrip()
     return f"Elasticsearch at {place} refused: {said}; {way.format(index=index)}"
 

@@ -31,10 +31,10 @@ from haystack_integrations.crag.pipelines.opening import (
 )
 from haystack_integrations.crag.serving.given import give_time, share_cache
 from haystack_integrations.crag.serving.questions import names_in
-from haystack_integrations.crag.serving.settings import ServeSettings
+from haystack_integrations.crag.serving.settings import ServeSettings, environment_name
 from haystack_integrations.crag.serving.spans import untraced
 from haystack_integrations.crag.serving.wrapper import CragWrapper
-from haystack_integrations.crag.settings import STORE_SETTING, STORE_URL_SETTING
+from haystack_integrations.crag.settings import STORE_SETTING
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_PLACE: Final = ("url", "index")
 _MOST_TOLD: Final = 20  # files at the start, each with what is wrong with it
 
 
@@ -203,9 +204,10 @@ def _store(settings: ServeSettings) -> Any:
 
     if settings.store == "elasticsearch":
         return elasticsearch_store(find_place(settings.store, settings.url, settings.index))
-    if settings.url and not settings.docs:  # else the server looks well, and has nothing in it
-        words = "The store is memory, so the server at {url} is not asked: set {store}=elasticsearch, or unset it."
-        logger.warning(words, url=STORE_URL_SETTING, store=STORE_SETTING)
+    for name in () if settings.docs else _PLACE:  # else the server looks well, and has nothing in it
+        if name in settings.model_fields_set:
+            words = "The store is memory, so {setting} has no effect: set {store}=elasticsearch, or unset it."
+            logger.warning(words, setting=environment_name(name), store=STORE_SETTING)
     store = _guarded_store() if settings.uploads else memory_store()
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))

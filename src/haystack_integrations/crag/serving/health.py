@@ -16,6 +16,7 @@ from haystack_integrations.crag.serving.problems import problem
 
 _CACHED_SECONDS: Final = 2.0
 _WATCHED_SECONDS: Final = 15.0
+_METHODS: Final = ["GET", "HEAD"]
 
 
 class Readiness:
@@ -67,15 +68,15 @@ def health_router(readiness: Readiness) -> APIRouter:
     router = APIRouter(tags=["health"])
     live, ready = HEALTH
 
-    # Load balancers ask by HEAD as well.
-    @router.head(live, include_in_schema=False)
+    # Load balancers ask by HEAD as well. Who asks by another method is told those of the route that was added first.
     @router.get(live)
+    @router.api_route(live, methods=_METHODS, include_in_schema=False)
     async def is_live() -> dict[str, str]:
         """Tell that the process answers."""
         return {"status": "live"}
 
-    @router.head(ready, include_in_schema=False)
     @router.get(ready)
+    @router.api_route(ready, methods=_METHODS, include_in_schema=False)
     async def is_ready() -> Response:
         """Tell whether requests can be answered: 200, or 503."""
         return JSONResponse({"status": "ready"}) if await readiness() else problem(503, "not_ready")

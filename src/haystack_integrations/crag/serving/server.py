@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+from contextlib import suppress
 from typing import Any, Final
 
 import uvicorn
@@ -61,7 +62,7 @@ def serve(**given: Any) -> None:
     options = uvicorn_options(settings)
     try:
         if settings.workers == 1:
-            uvicorn.run(app, **options)
+            _run_alone(uvicorn.Config(app, **options))
             return
         # Worker processes read the environment: what was given goes there.
         os.environ.update({environment_name(name): str(value) for name, value in given.items()})
@@ -69,6 +70,20 @@ def serve(**given: Any) -> None:
     except SystemExit as end:
         # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
         raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end
+
+
+def _run_alone(config: uvicorn.Config) -> None:
+    """Serve by this process, at `::` for IPv4 as well: uvicorn's socket of several workers is, one of asyncio's not."""
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt):
+        server.run([config.bind_socket()] if _is_any(config.host) else None)
+    if not server.started:
+        raise SystemExit(_STARTUP_FAILURE)
+
+
+def _is_any(host: str) -> bool:
+    """Tell whether a host is IPv6's address for all, `::`."""
+    return ":" in host and not host.strip(":0")
 
 
 def check_port(host: str, port: int) -> None:
@@ -92,7 +107,7 @@ def check_port(host: str, port: int) -> None:
                 if os.name == "posix":  # as asyncio does: a port whose last connections still end is free
                     trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family == socket.AF_INET6:
-                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, not _is_any(host))
                 trial.bind(address)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:

@@ -95,6 +95,12 @@ class ServeSettings(BaseSettings):
     ready_seconds: float = Field(default=2.0, gt=0, le=60)
     shutdown_seconds: int = Field(default=30, ge=1, le=600)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Leave out the end of a line, as of a Secret made by `echo` or an env file of Windows; blanks alone stay."""
+        return {name: value.strip() or value if isinstance(value, str) else value for name, value in values.items()}
+
     @field_validator("pipelines", "docs", "api_keys", "cors_origins", mode="before")
     @classmethod
     def _separated(cls, value: Any) -> Any:

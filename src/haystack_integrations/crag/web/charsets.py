@@ -10,6 +10,8 @@ _NAMED: Final = re.compile(rb"charset\s*+=\s*+[\"']?([a-z0-9_.:-]{1,40})")
 # Scripts, links and forms on a page have character sets of their own.
 _META: Final = re.compile(rb"<meta\b[^>]*+", re.IGNORECASE)
 _SEARCHED: Final = 2_048
+_WESTERN: Final = "cp1252"
+_ASCII: Final = bytes(range(128))
 _MARKS: Final = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
 # Two western letters beyond ASCII side by side are common, three are not; words of other scripts are such runs.
 _RUN: Final = re.compile(rb"[\x80-\xff]{3,}")
@@ -63,29 +65,47 @@ def decoded(body: bytes, kind: str) -> str:
     """
     Decode by the first bytes, by what the server says, or else the page; what is no text in it is replaced.
 
-    What is said to be UTF-8, or nothing, and is not, is taken for western text; there is nothing else to tell by.
+    Many servers say UTF-8, or western, of pages that they did not look at. What is plainly not what it is said to be is
+    UTF-8 where it is whole, else what the page says, or else western; there is nothing else to tell by.
 
     :param body: The beginning of a page.
     :param kind: Its content type, with the character set if the server names it.
     :returns: The text.
     :raises PageError: For text that is not what it is said to be, and not western either.
     """
-    codec = next((codec for mark, codec in _MARKS.items() if body.startswith(mark)), None) or _said(body, kind)
-    text = body.decode(codec, errors="replace")
+    server, page = _said(body, kind)
+    codec = next((codec for mark, codec in _MARKS.items() if body.startswith(mark)), server or page or "utf-8")
+    other = page if page != codec else ""
+    if codec == "utf-8" and not _is_mostly_utf_8(body):
+        codec = other or _WESTERN
+    elif codec == _WESTERN and _is_utf_8(body):
+        codec = "utf-8"
+    if codec == _WESTERN and 2 * sum(map(len, _RUN.findall(body))) > len(body.translate(None, _ASCII)):
+        if other in ("", _WESTERN):
+            give_up("charset")
+        codec = other
+    return body.decode(codec, errors="replace")
+
+
+def _is_mostly_utf_8(body: bytes) -> bool:
+    """A byte that was damaged makes no other text of a page whose other characters are whole."""
+    text = body.decode(errors="replace")
     broken = text.count("\ufffd")
-    # A byte that was damaged makes no other text of a page whose other characters are whole.
-    if codec != "utf-8" or broken <= sum(map("\x7f".__lt__, text)) - broken:
-        return text
-    if 2 * sum(map(len, _RUN.findall(body))) > sum(map((0x7F).__lt__, body)):
-        give_up("charset")
-    return body.decode("cp1252", errors="replace")
+    return 2 * broken <= len(text) - len(text.encode("ascii", "ignore"))
 
 
-def _said(body: bytes, kind: str) -> str:
+def _is_utf_8(body: bytes) -> bool:
+    """Tell whether bytes beyond ASCII are UTF-8, as those of no western text are; the last character may be cut."""
+    text = body.decode(errors="replace")
+    return not text.isascii() and "\ufffd" not in text[:-1]
+
+
+def _said(body: bytes, kind: str) -> tuple[str, str]:
+    """Give the codecs that the server and the page name; empty where one names none."""
     page_says = b" ".join(_META.findall(body[:_SEARCHED]))
     server, page = (_codec(words) for words in (kind.encode("latin-1", "replace"), page_says))
     # A page whose bytes say so in ASCII is no UTF-16.
-    return server or ("utf-8" if page.startswith("utf-16") else page) or "utf-8"
+    return server, "utf-8" if page.startswith("utf-16") else page
 
 
 def _codec(words: bytes) -> str:
