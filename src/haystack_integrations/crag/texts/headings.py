@@ -24,6 +24,9 @@ _ASCIIDOC: Final = re.compile(
 _ONE_LINE: Final = re.compile(r"(?P<marks>={1,5})[ \t]+(?P<words>\S.*?)(?:[ \t]+=+)?\s*")
 _SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
 _LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
+# Marks of places, alone on their line: what stands below them, most often a heading, is linked to by their name.
+_PLACE: Final = re.compile(r"\.\.[ \t]+_[^\s:][^:]*:\s*|\[\[[^\s\[\]]+\]\]\s*")
+_PLACE_OF_MARKDOWN: Final = re.compile(r"\([\w.:-]+\)=\s*|<a\s+(?:id|name)=[^<>]*>\s*</a>\s*")
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
 # Sections of laws and contracts, alone on their line: a word, a number, perhaps words that are no sentence.
@@ -72,13 +75,18 @@ class Headings:
         """
         above: list[str] | None = None
         self.closing, start, end, titled = len(passage), 0, 0, -1
+        above_last = above_line = len(passage)  # `closing` as it was before the last line, and before this one
         kept = passage.splitlines(keepends=True)
         lines = ["", *(line.rstrip("\r\n") for line in kept), ""]
         for number, (before, line, below) in enumerate(zip(lines, lines[1:], lines[2:], strict=False)):
             start, last, end = end, start, end + len(kept[number])
             if not line.strip():
                 continue
+            above_last, above_line = above_line, self.closing
             level, words = self._read(before, line, below)
+            if not words and self._is_place(line):
+                self.closing = min(self.closing, start)
+                continue
             if level:
                 self._open = [one for one in self._open if one[0] < level]
             if above is None:
@@ -87,10 +95,15 @@ class Headings:
                 self._open.append((level, words))
             if words and not self._front:
                 is_over = not self._is_markdown and before.strip() == below.strip() != ""
-                self.closing, titled = min(self.closing, last if is_over else start), number
+                self.closing, titled = min(above_last, last) if is_over else min(self.closing, start), number
             elif titled < number - 1 or not self._is_under(line):
                 self.closing = len(passage)
-        return above or []
+        return [known for _, known in self._open] if above is None else above
+
+    def _is_place(self, line: str) -> bool:
+        """Tell whether a line marks the place of what follows, as a heading's first line does."""
+        place = _PLACE_OF_MARKDOWN if self._is_markdown else _PLACE
+        return not (self._fence or self._front) and place.fullmatch(line[:_LONGEST]) is not None
 
     def _is_under(self, line: str) -> bool:
         """Tell whether a line below a title is its own; in Markdown one of backticks begins code."""
