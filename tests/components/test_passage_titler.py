@@ -119,6 +119,7 @@ def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: 
         ("a.md", "# Fees\n\nNone.\n\n", "(sale)=\n## Sale\n\n", "Within 14 days."),
         ("a.md", "# Fees\n\nNone.\n\n", '<a id="sale"></a>\n\n## Sale\n\n', "Within 14 days."),
         ("a.txt", "Fees\n----\n\nNone.\n\n", "§ 10 Refunds\n\n", "Within 14 days."),
+        ("a.txt", "1.  Fees\n\nNone.\n\n", "2. Refunds\n\n2.1. Sale\n\n", "Within 14 days."),
     ],
 )
 def test_headings_at_the_end_of_a_passage_begin_the_next_one(source: str, first: str, headings: str, last: str) -> None:

@@ -37,6 +37,11 @@ _NUMBERED: Final = re.compile(
     r"|[第제]\s*[\d一二三四五六七八九十百千零\u3007]+\s*(?P<kind_behind>[编編章节節条條편장절조])(?![的第\w제]))"
     r"[.:]?\s*(?P<words>.*)"
 )
+# Sections that a specification counts, alone on their line: "3.1.  Terms", "A.2 Keys". "3. Terms" may be an item.
+_COUNTED: Final = re.compile(
+    r"(?P<first>[1-9]\d?|[A-Z](?=\.\d))(?P<more>(?:\.\d{1,2}){0,5})(?P<gap>\.?[ \t]{1,3})(?P<words>(?=.*[^\W\d_])\S.*)"
+)
+_LONGEST_COUNTED: Final = 80  # as wide as such texts are
 _LAST_OF_SENTENCE: Final = tuple(".;,:!?\u3002\uff1b\uff0c\uff1a\uff01\uff1f\u3001")  # Chinese ones, too
 _CLAUSE: Final = re.compile(r"\s*[(\uff08]?(?:\d{1,3}|[a-z])[).\uff09]")
 _TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
@@ -48,7 +53,7 @@ class Headings:
 
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
     matter; in a text that is no Markdown, those with a line of one sign below them that is as long, of AsciiDoc those
-    that begin with `=`, and sections that a law or contract numbers, such as "§ 10 Notice". Which sign or word is of
+    that begin with `=`, and numbered sections, such as "§ 10 Notice" and "3.1.  Terms". Which sign or word is of
     which level each text says itself, by the order in which they come. `closing` is where in the passage that was read
     last the headings begin that it ends with: its length where it ends with text.
     """
@@ -62,6 +67,7 @@ class Headings:
         self._open: list[tuple[int, str]] = []
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
+        self._section = ""  # the first number of the last heading that is counted
         self._fence, self.closing = "", 0
         self._front: bool | None = None  # before the first line
 
@@ -159,12 +165,29 @@ class Headings:
         if before.strip() or len(line) > _LONGEST or (below.strip() and not _CLAUSE.match(below)):
             return 0, ""
         found = _NUMBERED.fullmatch(line.strip())
-        if found is None or found["words"][:1].islower() or found["words"].rstrip().endswith(_LAST_OF_SENTENCE):
+        if found is None:
+            return self._counted(line, below)
+        if found["words"][:1].islower() or found["words"].rstrip().endswith(_LAST_OF_SENTENCE):
             return 0, ""
         kind = (found["kind"] or found["kind_behind"]).casefold()
         if found["annex"]:  # it follows on all sections, and is in none
             kind = next((sign for sign, _ in self._signs if sign[0] not in _UNDERLINES), kind)
         return self._level(kind, is_over=False), _plain(line)
+
+    def _counted(self, line: str, below: str) -> tuple[int, str]:
+        """Read a line between blank ones: "3.1.  Terms" is a title, and "4. Use" where section 3 is before it."""
+        found = _COUNTED.fullmatch(line.rstrip()) if len(line) <= _LONGEST_COUNTED and not below.strip() else None
+        if found is None or found["words"].endswith(_LAST_OF_SENTENCE):
+            return 0, ""
+        first, more, gap, words = found.groups()
+        is_next = self._section.isdigit() and first == str(int(self._section) + 1)
+        # As RFCs have them: an item of a list seldom has two blanks and a large letter in its last word.
+        is_typeset = gap == ".  " and words[0].isupper() and not words.split()[-1][0].islower()
+        if not (more or is_typeset or is_next) or (words[0].islower() and not (more and gap == ".  ")):
+            return 0, ""
+        self._section = first
+        levels = [self._level(f"{depth}.", is_over=False) for depth in range(more.count(".") + 1)]
+        return levels[-1], _plain(line)
 
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""
