@@ -851,3 +851,40 @@ def test_a_heading_with_a_hundred_thousand_tabs_is_read_like_any_other() -> None
     text = converted(f"<html><body><h1>Guide{chr(9) * 100_000}to\n \n Emma</h1><p>It is a novel.</p></body></html>")
     assert process_time() - started < 20
     assert " ".join(text.split()) == "# Guide to Emma It is a novel."
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<meta http-equiv='refresh' content='0; url=a.html'><h1>Halls</h1><p>This has <a href='a.html'>moved</a>.</p>",
+        "<head><noscript><meta content='0;a.html' http-equiv=Refresh></noscript></head><body><p>No script runs.</p>",
+        f"<h1>Halls</h1><ul><li><a href='a.html'>Gates</a></li></ul><footer><p>{TEXT}</p>Built with care.</footer>",
+    ],
+)
+def test_of_a_page_that_only_leads_to_others_nothing_is_read(page: str) -> None:
+    """Its title would be found before the text that it leads to."""
+    assert HtmlToMarkdown().run([ByteStream(f"<html>{page}</html>".encode())])["documents"] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        (f"<head><meta http-equiv='refresh' content='300'></head><body><h1>Halls</h1><p>{TEXT}</p></body>", TEXT),
+        (
+            f"<head><noscript><meta http-equiv='refresh' content='0; url=nojs'></noscript></head><body>{PARTS * 4}",
+            TEXT,
+        ),
+        ("<body><h1>Halls</h1><h2>The hall opens at nine</h2></body>", "## The hall opens at nine"),
+        ("<body><h1>Halls</h1><p>Open.</p><ul><li><a href='a.html'>Gates</a></li></ul></body>", "Open."),
+    ],
+)
+def test_a_page_with_words_of_its_own_is_read(page: str, wanted: str) -> None:
+    """Also one that is loaded again and again, or is another one for browsers without scripts."""
+    assert wanted in converted(f"<html>{page}</html>")
+
+
+def test_a_page_ends_with_text_and_not_with_its_foot_or_the_heading_of_links() -> None:
+    """In a short page the foot passed for text."""
+    links = "<h2>See also</h2><ul><li><a href='a.html'>Gates</a></li></ul>"
+    page = f"<html><body><h1>Halls</h1><p>Open.</p>{links}<footer><p>&copy; The keepers.</p></footer></body></html>"
+    assert converted(page) == "# Halls\n\nOpen."

@@ -1495,3 +1495,19 @@ def test_after_any_changes_and_crashes_the_store_holds_what_a_fresh_one_would(tm
     assert events(index(folder, store, base=folder, embedder=embedder, allow_empty=True)) == (
         {"sources": report.sources, "unchanged": report.sources} if report.sources else {}
     )
+
+
+def test_pages_that_only_lead_to_others_are_skipped_and_what_was_indexed_of_them_goes(tmp_path: Path) -> None:
+    """They failed as if they were damaged, or stayed found by what they had said before."""
+    store, page = InMemoryDocumentStore(), tmp_path / "halls.html"
+    page.write_text("<html><body><h1>Halls</h1><p>The hall opens at nine.</p></body></html>")
+    assert index(tmp_path, store).added == 1
+    redirect = "<html><head><meta http-equiv='refresh' content='0; url=new.html'></head><body>Moved.</body></html>"
+    page.write_text(redirect)
+    (tmp_path / "index.html").write_text("<html><body><ul><li><a href='halls.html'>Halls</a></li></ul></body></html>")
+    (tmp_path / "app.html").write_text("<html><body><div id='app'></div></body></html>")
+    for deleted in (1, 0):
+        report = index(tmp_path, store)
+        assert (report.sources, report.skipped_kinds, report.documents_deleted) == (3, {"pages of links": 2}, deleted)
+        assert [failure.source for failure in report.failures] == [str(tmp_path / "app.html")]
+        assert store.count_documents() == 0

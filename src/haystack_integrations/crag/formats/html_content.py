@@ -50,6 +50,9 @@ _KEPT: Final = {
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
+END: Final = "\ue000" * 12
+"""Stands behind all text: where Trafilatura finds only headings, it takes menus and page feet for what is meant."""
+
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
 
@@ -101,6 +104,7 @@ def with_content_marked(page: bytes) -> bytes:
     ):
         change(body)
     article = builder.E.main(*body, itemprop="articleBody")
+    article.append(builder.P(END))
     article.text, body.text = body.text, None
     body.append(article)
     return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))

@@ -12,8 +12,9 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
+from haystack_integrations.crag.formats.html_leading import leads_away
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
-from haystack_integrations.crag.pipelines.file_checks import doubt, problem
+from haystack_integrations.crag.pipelines.file_checks import HTML, doubt, problem
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
@@ -109,7 +110,8 @@ class Converter:
         Convert, split and embed files; a bad one does not harm the others.
 
         :param sources: Files.
-        :returns: One result per file, same order: its documents, numbered, or why there are none.
+        :returns: One result per file, same order: its documents, numbered, or why there are none; none of an HTML page
+            that only leads to others.
         """
         problems = {source.name: _problem_in_time(source) for source in sources}
         good = [source for source in sources if problems[source.name] is None]
@@ -186,6 +188,8 @@ def _has_text(document: Document) -> bool:
 
 def _numbered(source: Source, made: list[Document], made_by: str) -> list[Document] | Failure:
     if not (parts := [one for one in made if _has_text(one)]):
+        if source.suffix in HTML and leads_away(source.data):
+            return []
         hint = "; a scanned PDF needs text recognition first" if source.suffix == ".pdf" else ""
         return Failure(source.name, f"no text was found in it, or it is damaged{hint}; repair it or leave it out")
     documents = []

@@ -12,6 +12,9 @@ from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_proble
 from haystack_integrations.crag.texts.titles import titled
 from haystack_integrations.crag.web.markup import crowded
 
+HTML: Final = (".html", ".htm")
+"""The suffixes of HTML pages."""
+
 _MOST_ATTRIBUTES: Final = 2_000
 _MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
@@ -52,7 +55,7 @@ def problem(source: Source) -> str | None:
         return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
     if b"\0" in data:
         return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
-    if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
+    if source.suffix in HTML:  # may name its own encoding; in any, its marks are these
         if (marks := data.count(b"<")) > _MOST_MARKS:
             return f"got HTML with {marks} marks (<), wanted at most {_MOST_MARKS}; split the file"
         if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:
