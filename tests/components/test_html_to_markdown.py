@@ -888,3 +888,12 @@ def test_a_page_ends_with_text_and_not_with_its_foot_or_the_heading_of_links() -
     links = "<h2>See also</h2><ul><li><a href='a.html'>Gates</a></li></ul>"
     page = f"<html><body><h1>Halls</h1><p>Open.</p>{links}<footer><p>&copy; The keepers.</p></footer></body></html>"
     assert converted(page) == "# Halls\n\nOpen."
+
+
+def test_a_row_of_links_with_signs_as_arrows_is_a_menu() -> None:
+    """Texinfo's stands above and below each section; a table in which something else stands too is none."""
+    menu = "<table><tr><td>[<a href='a'> &lt;&lt; </a>]</td><td>[<a href='b'>Up</a>]</td><td>&nbsp;</td></tr></table>"
+    table = "<table><tr><td>Hall</td><td><a href='a'>✓</a></td></tr></table>"
+    shown = converted(f"<html><body><h1>Halls</h1>{menu}<p>{TEXT}</p>{menu}<h2>Open</h2>{table}</body></html>")
+    assert "Up" not in shown
+    assert "| Hall | ✓ |" in shown
