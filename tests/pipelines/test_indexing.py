@@ -1511,3 +1511,18 @@ def test_pages_that_only_lead_to_others_are_skipped_and_what_was_indexed_of_them
         assert (report.sources, report.skipped_kinds, report.documents_deleted) == (3, {"pages of links": 2}, deleted)
         assert [failure.source for failure in report.failures] == [str(tmp_path / "app.html")]
         assert store.count_documents() == 0
+
+
+def test_a_page_that_shows_the_sign_of_number_zero_is_no_binary_file(tmp_path: Path) -> None:
+    """As Javadoc does of a constant; a picture that is named as a page is one."""
+    store = InMemoryDocumentStore()
+    text = "<p>All signs of the hall. " + "They are carved in stone. " * 50
+    (tmp_path / "signs.html").write_text(f"<html><body><h1>Signs</h1><p>NUL is \0 in code.</p>{text}</body></html>")
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\0\0\0\rIHDR\0\0\0\1" * 50)
+    report = index(tmp_path, store)
+    assert [(one.source, one.reason[:17]) for one in report.failures] == [
+        (str(tmp_path / "picture.html"), "got a binary file")
+    ]
+    found = "\n".join(one.content or "" for one in store.filter_documents())
+    assert "NUL is in code." in " ".join(found.split())
+    assert "carved in stone. They" in found

@@ -68,7 +68,7 @@ def with_content_marked(page: bytes) -> bytes:
     :returns: The page in UTF-8; the same if there is no body.
     """
     # Byte by byte: which character set it is in is read later.
-    tree = load_html(without_no_text(page.decode("latin-1")).encode("latin-1"))
+    tree = load_html(without_no_text(page.decode("latin-1").replace("\0", "")).encode("latin-1"))
     if tree is None:
         return page
     if tree.tag != "html":
