@@ -897,3 +897,10 @@ def test_a_row_of_links_with_signs_as_arrows_is_a_menu() -> None:
     shown = converted(f"<html><body><h1>Halls</h1>{menu}<p>{TEXT}</p>{menu}<h2>Open</h2>{table}</body></html>")
     assert "Up" not in shown
     assert "| Hall | ✓ |" in shown
+
+
+@pytest.mark.parametrize("sign", ["¶", "#", "🔗", "&#9670;&nbsp;", "<img alt='link'>"])
+def test_a_sign_that_links_to_a_heading_is_no_part_of_it(sign: str) -> None:
+    """Each program has another one; it began the titles of passages, as Doxygen's does."""
+    page = f"<h1>Halls</h1><h2><a href='#g'>{sign}</a>Gates <a href='c'>of C</a></h2><p>{TEXT}</p>"
+    assert "## Gates of C\n" in converted(page)

@@ -8,7 +8,6 @@ from lxml.html import HtmlElement
 
 from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
 
-_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1", "\u200b"}
 _WORD: Final = re.compile(r"\w")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _TEXTS: Final = ("p", "li", "dt", "dd")
@@ -30,7 +29,7 @@ def without_links(body: HtmlElement) -> None:
     for one in [table for table in body.iter("table") if _is_menu(table)]:
         one.drop_tree()
     for one in list(body.iter("a")):
-        if one.text_content().strip() in _PERMALINKS and is_in(one, *HEADINGS, "dt"):
+        if not _WORD.search(one.text_content()) and is_in(one, *HEADINGS, "dt"):  # "¶", "#", "🔗"
             one.drop_tree()
         elif one.find(".//code") is not None or is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
             _as_words(one)
