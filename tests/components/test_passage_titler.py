@@ -118,6 +118,11 @@ def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: 
         ("a.adoc", "= Fees\n\nNone.\n\n", "[[sale]]\n== Sale\n\n", "Within 14 days."),
         ("a.md", "# Fees\n\nNone.\n\n", "(sale)=\n## Sale\n\n", "Within 14 days."),
         ("a.md", "# Fees\n\nNone.\n\n", '<a id="sale"></a>\n\n## Sale\n\n', "Within 14 days."),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", ".. code-block:: python\n   :linenos:\n\n", "   refund(all=True)"),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", "  .. warning::\n\n", "     Ask first."),
+        ("a.md", "# Fees\n\nNone.\n\n", ":::warning\n\n", "Ask first.\n\n:::"),
+        ("a.md", "# Fees\n\nNone.\n\n:::\n\n", '=== "Python"\n\n', "    refund(all=True)"),
+        ("a.md", "# Fees\n\nNone.\n\n{{< /tip >}}\n\n", "{{% warning %}}\n\n", "Ask first."),
         ("a.txt", "Fees\n----\n\nNone.\n\n", "§ 10 Refunds\n\n", "Within 14 days."),
         ("a.txt", "1.  Fees\n\nNone.\n\n", "2. Refunds\n\n2.1. Sale\n\n", "Within 14 days."),
     ],
@@ -126,7 +131,7 @@ def test_headings_at_the_end_of_a_passage_begin_the_next_one(source: str, first:
     """
     They say nothing of what they end; who asked for refunds found them there, and nothing below.
 
-    With them go lines that mark their place for links.
+    With them go lines that mark their place for links, and those that say that a warning, code or a tab follows.
     """
     for texts in ([first + headings, last], [first, headings, last], [first + headings.rstrip(), last]):
         passages = [Document(content=text, meta={"source": source, "split_idx_start": 0}) for text in texts]

@@ -24,9 +24,13 @@ _ASCIIDOC: Final = re.compile(
 _ONE_LINE: Final = re.compile(r"(?P<marks>={1,5})[ \t]+(?P<words>\S.*?)(?:[ \t]+=+)?\s*")
 _SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
 _LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
-# Marks of places, alone on their line: what stands below them, most often a heading, is linked to by their name.
-_PLACE: Final = re.compile(r"\.\.[ \t]+_[^\s:][^:]*:\s*|\[\[[^\s\[\]]+\]\]\s*")
-_PLACE_OF_MARKDOWN: Final = re.compile(r"\([\w.:-]+\)=\s*|<a\s+(?:id|name)=[^<>]*>\s*</a>\s*")
+# Lines of nothing but marks, which say what the text below them is: its place for links, a warning, code, a tab.
+_LEAD: Final = re.compile(r"[ \t]*\.\.[ \t]+(?:_[^\s:][^:]*:|[\w:.+-]+::.*)\s*|[ \t]*::\s*|\[\[[^\s\[\]]+\]\]\s*")
+_LEAD_OF_MARKDOWN: Final = re.compile(
+    r"\([\w.:-]+\)=\s*|<a\s+(?:id|name)=[^<>]*>\s*</a>\s*|:{3,}[ \t]*\{?[a-z].*"
+    r"|(?:!!!|\?\?\?\+?)[ \t]+\w.*|===[!+]?[ \t]+\".*\"\s*|\{\{[<%][ \t]*[a-z].*[>%]\}\}\s*"
+)
+_OPTION: Final = re.compile(r"[ \t]+:[\w-]+:.*")  # below the first line of a directive
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
 # Sections of laws and contracts, alone on their line: a word, a number, perhaps words that are no sentence.
@@ -80,7 +84,7 @@ class Headings:
             is not above it.
         """
         above: list[str] | None = None
-        self.closing, start, end, titled = len(passage), 0, 0, -1
+        self.closing, start, end, titled, led = len(passage), 0, 0, -1, -1
         above_last = above_line = len(passage)  # `closing` as it was before the last line, and before this one
         kept = passage.splitlines(keepends=True)
         lines = ["", *(line.rstrip("\r\n") for line in kept), ""]
@@ -90,8 +94,8 @@ class Headings:
                 continue
             above_last, above_line = above_line, self.closing
             level, words = self._read(before, line, below)
-            if not words and self._is_place(line):
-                self.closing = min(self.closing, start)
+            if not words and self._leads(line, below_lead=led == number - 1):
+                self.closing, led = min(self.closing, start), number
                 continue
             if level:
                 self._open = [one for one in self._open if one[0] < level]
@@ -106,10 +110,11 @@ class Headings:
                 self.closing = len(passage)
         return [known for _, known in self._open] if above is None else above
 
-    def _is_place(self, line: str) -> bool:
-        """Tell whether a line marks the place of what follows, as a heading's first line does."""
-        place = _PLACE_OF_MARKDOWN if self._is_markdown else _PLACE
-        return not (self._fence or self._front) and place.fullmatch(line[:_LONGEST]) is not None
+    def _leads(self, line: str, *, below_lead: bool) -> bool:
+        """Tell whether a line belongs to what follows, as a heading does."""
+        lead = _LEAD_OF_MARKDOWN if self._is_markdown else _LEAD
+        is_option = below_lead and not self._is_markdown and _OPTION.fullmatch(line) is not None
+        return not (self._fence or self._front) and (is_option or lead.fullmatch(line[:_LONGEST]) is not None)
 
     def _is_under(self, line: str) -> bool:
         """Tell whether a line below a title is its own; in Markdown one of backticks begins code."""
