@@ -904,3 +904,15 @@ def test_a_sign_that_links_to_a_heading_is_no_part_of_it(sign: str) -> None:
     """Each program has another one; it began the titles of passages, as Doxygen's does."""
     page = f"<h1>Halls</h1><h2><a href='#g'>{sign}</a>Gates <a href='c'>of C</a></h2><p>{TEXT}</p>"
     assert "## Gates of C\n" in converted(page)
+
+
+@pytest.mark.parametrize("word", ["Email", "E-Mail", "Print", "PDF", "Google", "Mail", "LinkedIn", "WhatsApp"])
+def test_a_word_that_stands_on_buttons_of_other_pages_is_kept(word: str) -> None:
+    """Of a table of channels or kinds of files the first column was empty, and a section on it had no heading."""
+    table = f"<table><tr><th>Way</th><th>Days</th></tr><tr><td>\n {word}\n</td><td>2</td></tr></table>"
+    listed = f"<ul><li>{word}</li><li>Letter</li></ul><p>Send it by<br>\n{word}\n<br>or not.</p>"
+    text = converted(f"<h1>Halls</h1><p>{TEXT}</p>{table}{listed}<h2>{word}</h2><p>Ask Eve.</p>")
+    assert f"| {word} | 2 |" in text
+    assert f"- {word}\n- Letter" in text
+    assert f"Send it by\n\n{word}\n\nor not." in text
+    assert text.endswith(f"## {word}\n\nAsk Eve.")

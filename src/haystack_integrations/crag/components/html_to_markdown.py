@@ -83,9 +83,9 @@ class HtmlToMarkdown:
 
 
 def _as_read(text: str) -> str:
-    from haystack_integrations.crag.formats.html_content import END
+    from haystack_integrations.crag.formats.html_content import MARK
 
-    text = _GLUED.sub("\n", _ESCAPED.sub(r"\1\2", text.replace(END, "").rstrip()))
+    text = _GLUED.sub("\n", _ESCAPED.sub(r"\1\2", text.replace(MARK, "").rstrip()))
     lines = text.split("\n")
     while lines and _HEADING.fullmatch(lines[-1]):  # of what is left out, such as links
         lines.pop()

@@ -50,8 +50,13 @@ _KEPT: Final = {
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
-END: Final = "\ue000" * 12
-"""Stands behind all text: where Trafilatura finds only headings, it takes menus and page feet for what is meant."""
+MARK: Final = "\ue000"
+"""A sign of no script, for none to be lost: what reads the Markdown takes it out."""
+
+_END: Final = MARK * 12  # behind all text: where Trafilatura finds only headings, menus and page feet are what it takes
+_ONE_WORD: Final = re.compile(
+    r"(?m)^([^\w\n]*[^\W\d_][\w-]{0,18}+(?<=[^\W\d_]))(?=[^\S\n]*$)"
+)  # "Print", "Email", "PDF": to Trafilatura a button
 
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
@@ -101,13 +106,23 @@ def with_content_marked(page: bytes) -> bytes:
         with_heads,
         without_tables_in_lists,
         with_terms,
+        _with_words_marked,
     ):
         change(body)
     article = builder.E.main(*body, itemprop="articleBody")
-    article.append(builder.P(END))
+    article.append(builder.P(_END))
     article.text, body.text = body.text, None
     body.append(article)
     return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))
+
+
+def _with_words_marked(body: HtmlElement) -> None:
+    """Write a mark behind a word that has a line of its own: of some, the whole text around them would be left out."""
+    for one in body.iter():
+        for name, said in (("text", one.text), ("tail", one.tail)):
+            # Most texts are one line of several words; to write them anew takes longer than all else here.
+            if said and (" " not in said.strip() or "\n" in said) and _ONE_WORD.search(said):
+                setattr(one, name, _ONE_WORD.sub(rf"\1{MARK}", said))
 
 
 def _with_page_heading(body: HtmlElement, title: str) -> None:
