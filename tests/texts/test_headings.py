@@ -58,6 +58,8 @@ def test_a_heading_behind_blank_lines_ends_the_one_before_it() -> None:
         ("## C#", "C#"),
         ("## snake_case", "snake_case"),
         ("## **Refunds** \\& *costs*", "Refunds & costs"),
+        ('<h2 align="center">Refunds</h2>', "Refunds"),
+        ('<H2><a href="#r"><code>refund</code></a> <img src="a.png"></H2> ', "refund"),
         ("## `git checkout <branch>` and `Vec<T>`", "git checkout <branch> and Vec<T>"),
     ],
 )
@@ -66,7 +68,21 @@ def test_a_heading_is_told_without_its_marks(line: str, shown: str) -> None:
     assert over(line, "text")[1] == [shown]
 
 
-@pytest.mark.parametrize("line", ["#hashtag", "####### seven", "#", "    # code", "a # b", "\\# marked as text"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#hashtag",
+        "####### seven",
+        "#",
+        "    # code",
+        "a # b",
+        "\\# marked as text",
+        "<h2><img></h2>",
+        "<h2>a</h3>",
+        "a <h2>b</h2>",
+        "```\n<h2>a</h2>",
+    ],
+)
 def test_other_lines_are_no_headings(line: str) -> None:
     """Without a blank, too deep, empty, indented as code, or inside a line."""
     assert over(line, "text")[1] == []

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 _LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}(?!.*`)|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
+_TAG: Final = re.compile(r"(?i) {0,3}<h(?P<level>[1-6])(?:\s[^<>]*)?>(?P<words>.*)</h(?P=level)>\s*")
 _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 # Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer. Within code
 # all is shown as it is.
@@ -55,11 +56,11 @@ class Headings:
     """
     Follows a text that is read passage by passage, in order.
 
-    Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
-    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, of AsciiDoc those
-    that begin with `=`, and numbered sections, such as "§ 10 Notice" and "3.1.  Terms". Which sign or word is of
-    which level each text says itself, by the order in which they come. `closing` is where in the passage that was read
-    last the headings begin that it ends with: its length where it ends with text.
+    Headings are lines with a line of `=` or `-` below them, and lines that begin with `#` or are marked by tags, as is
+    the title of the front matter; in a text that is no Markdown, those with a line of one sign below them that is as
+    long, of AsciiDoc those that begin with `=`, and numbered sections, such as "§ 10 Notice" and "3.1.  Terms". Which
+    sign or word is of which level each text says itself, by the order in which they come. `closing` is where in the
+    passage that was read last the headings begin that it ends with: its length where it ends with text.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -148,7 +149,9 @@ class Headings:
         line = line[: _LONGEST + 10]
         found = _LINE.match(line)
         if found is None:
-            return 0, ""
+            tag = None if self._fence else _TAG.fullmatch(line)
+            words = _plain(tag["words"]) if tag else ""
+            return (int(tag["level"]), words) if tag and words else (0, "")
         fence = found["fence"] or ""
         if self._fence or fence:
             ends = fence.startswith(self._fence) and not line[found.end() :].strip()
