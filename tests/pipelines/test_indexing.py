@@ -1526,3 +1526,37 @@ def test_a_page_that_shows_the_sign_of_number_zero_is_no_binary_file(tmp_path: P
     found = "\n".join(one.content or "" for one in store.filter_documents())
     assert "NUL is in code." in " ".join(found.split())
     assert "carved in stone. They" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        (
+            "index.rst",
+            ".. _halls:\n\n=====\nHalls\n=====\n\n:Release: 2\n\n.. toctree::\n   :maxdepth: 2\n\n   gates\n",
+        ),
+        ("index.rst.txt", ".. SPDX-License-Identifier: MIT\n\nHalls\n=====\n\n.. automodule:: halls\n   :members:\n"),
+        ("index.md", "(halls)=\n# Halls\n\n```{toctree}\n:maxdepth: 2\n\ngates\n```\n"),
+    ],
+)
+def test_a_page_of_sphinx_that_only_leads_to_others_is_skipped(tmp_path: Path, name: str, page: str) -> None:
+    """It has the words of a question in its title and the names of files, and answers none; with a sentence it may."""
+    store = InMemoryDocumentStore()
+    (tmp_path / name).write_text(page)
+    report = index(tmp_path, store)
+    assert (report.skipped_kinds, report.failures, store.count_documents()) == ({"pages of links": 1}, (), 0)
+    (tmp_path / name).write_text(f"{page}\nThe hall opens at nine.\n")
+    assert index(tmp_path, store).added == 1
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("Halls\n=====\n", "Halls\n=====\n\n.. note::\n\n   At nine.\n\n.. toctree::\n\n   gates\n", "* one\n* two\n"),
+        *("Halls\n=====\n\n.. toctree::\n\n   gates\n\n.. function:: open()\n", "# Halls\n\n```python\nopen()\n```\n"),
+    ],
+)
+def test_other_pages_of_few_words_are_indexed(tmp_path: Path, page: str) -> None:
+    """A title alone, a note, a list, a signature, code."""
+    (tmp_path / "index.rst").write_text(page)
+    assert index(tmp_path, InMemoryDocumentStore()).added == 1

@@ -19,7 +19,7 @@ class IndexReport:
     :param updated: Sources that replaced an older version.
     :param unchanged: Sources that the store held already.
     :param removed: Sources that vanished, and whose documents were deleted.
-    :param skipped: Files in directories of a kind that is not indexed, and HTML pages that only lead to others.
+    :param skipped: Files in directories of a kind that is not indexed, and pages that only lead to others.
     :param skipped_kinds: How many of them have which suffix, the most first; "" for those without a usual one. Pages
         are `pages of links`.
     :param documents_written: Documents written.
