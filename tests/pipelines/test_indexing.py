@@ -867,6 +867,17 @@ def test_files_of_one_name_in_two_folders_that_are_indexed_one_after_the_other_a
         assert events(index(tmp_path / path, store)).keys() == {"sources", "unchanged"}
 
 
+def test_records_of_two_files_of_one_name_that_are_indexed_one_after_the_other_are_cited_by_two_names(tmp_path, store):
+    """A user could not tell of which a cited record is; and who goes on with either writes nothing."""
+    for name in ("cars", "bikes"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "faq.jsonl").write_text(f'{{"id": "{name}-1", "text": "All of {name}."}}\n')
+        index(tmp_path / name / "faq.jsonl", store)
+    assert set(contents(store)) == {"faq.jsonl#cars-1", "bikes/faq.jsonl#bikes-1"}
+    for name in ("cars", "bikes"):
+        assert events(index(tmp_path / name / "faq.jsonl", store)) == {"sources": 1, "unchanged": 1}
+
+
 def test_files_of_one_name_in_folders_that_share_none_are_not_cited_by_their_whole_path(folder, store):
     """Of a machine's folders clients are told no more than what parts the two."""
     index(folder, store)
