@@ -916,3 +916,21 @@ def test_a_word_that_stands_on_buttons_of_other_pages_is_kept(word: str) -> None
     assert f"- {word}\n- Letter" in text
     assert f"Send it by\n\n{word}\n\nor not." in text
     assert text.endswith(f"## {word}\n\nAsk Eve.")
+
+
+def test_a_box_beside_the_text_of_sphinx_is_no_side_bar_of_the_site() -> None:
+    """Its class is called as those are, and what it says was left out."""
+    box = f"<aside class='sidebar'><p class='sidebar-title'>Weights</p><p>{TEXT}</p></aside>"
+    menu = "<div class='sidebar'><p>Log in to the site</p></div>"
+    text = converted(f"<body><div role='main'><h1>Halls</h1>{box}<p>Open at nine.</p></div>{menu}</body>")
+    assert text == f"# Halls\n\nWeights\n\n{TEXT}\n\nOpen at nine."
+
+
+def test_the_sign_behind_a_caption_is_left_out_and_one_in_a_cell_is_not() -> None:
+    """Sphinx has it behind captions of tables and listings; in a table, a sign may be the answer."""
+    sign = "<a class='headerlink' href='#t'>¶</a>"
+    row = "<tr><td>Gate A</td><td><a href='#a'>✓</a></td></tr>"
+    table = f"<table><caption><span>Fees</span>{sign}</caption>{row}</table>"
+    text = converted(f"<h1>Halls</h1><p>{TEXT}</p>{table}<div><span>Listing</span>{sign}</div><pre>open()</pre>")
+    assert "¶" not in text
+    assert "Fees\n\n| Gate A | ✓ |" in text

@@ -83,7 +83,7 @@ class HtmlToMarkdown:
 
 
 def _as_read(text: str) -> str:
-    from haystack_integrations.crag.formats.html_content import MARK
+    from haystack_integrations.crag.formats.html_marks import MARK
 
     text = _GLUED.sub("\n", _ESCAPED.sub(r"\1\2", text.replace(MARK, "").rstrip()))
     lines = text.split("\n")

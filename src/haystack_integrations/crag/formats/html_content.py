@@ -10,6 +10,7 @@ from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_li
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
 from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
+from haystack_integrations.crag.formats.html_marks import END, with_words_marked
 from haystack_integrations.crag.formats.html_paragraphs import (
     with_cells_in_line,
     with_paragraphs,
@@ -50,14 +51,6 @@ _KEPT: Final = {
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
-MARK: Final = "\ue000"
-"""A sign of no script, for none to be lost: what reads the Markdown takes it out."""
-
-_END: Final = MARK * 12  # behind all text: where Trafilatura finds only headings, menus and page feet are what it takes
-_ONE_WORD: Final = re.compile(
-    r"(?m)^([^\w\n]*[^\W\d_][\w-]{0,18}+(?<=[^\W\d_]))(?=[^\S\n]*$)"
-)  # "Print", "Email", "PDF": to Trafilatura a button
-
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
 
@@ -106,23 +99,14 @@ def with_content_marked(page: bytes) -> bytes:
         with_heads,
         without_tables_in_lists,
         with_terms,
-        _with_words_marked,
+        with_words_marked,
     ):
         change(body)
     article = builder.E.main(*body, itemprop="articleBody")
-    article.append(builder.P(_END))
+    article.append(builder.P(END))
     article.text, body.text = body.text, None
     body.append(article)
     return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))
-
-
-def _with_words_marked(body: HtmlElement) -> None:
-    """Write a mark behind a word that has a line of its own: of some, the whole text around them would be left out."""
-    for one in body.iter():
-        for name, said in (("text", one.text), ("tail", one.tail)):
-            # Most texts are one line of several words; to write them anew takes longer than all else here.
-            if said and (" " not in said.strip() or "\n" in said) and _ONE_WORD.search(said):
-                setattr(one, name, _ONE_WORD.sub(rf"\1{MARK}", said))
 
 
 def _with_page_heading(body: HtmlElement, title: str) -> None:
@@ -240,6 +224,9 @@ def _without_names(body: HtmlElement) -> None:
         for around in (content, *content.iterancestors()):
             for name in ("id", "class"):
                 around.attrib.pop(name, None)
+    for title in body.xpath(".//p[contains(@class, 'sidebar-title')]"):  # docutils', of a box beside the text
+        for one in (title, title.getparent()):
+            one.attrib.pop("class", None)
     for one in body.iter(*_NAMED, *_KEPT):
         one.tag = _KEPT.get(one.tag, one.tag)
         is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None

@@ -29,7 +29,7 @@ def without_links(body: HtmlElement) -> None:
     for one in [table for table in body.iter("table") if _is_menu(table)]:
         one.drop_tree()
     for one in list(body.iter("a")):
-        if not _WORD.search(one.text_content()) and is_in(one, *HEADINGS, "dt"):  # "¶", "#", "🔗"
+        if not _WORD.search(one.text_content()) and _is_permalink(one):  # "¶", "#", "🔗"
             one.drop_tree()
         elif one.find(".//code") is not None or is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
             _as_words(one)
@@ -37,6 +37,11 @@ def without_links(body: HtmlElement) -> None:
         if _is_introduced(text) if text.tag in _LISTS else has_own_words(text):
             for link in list(text.iter("a") if text.tag in _LISTS else _links_of(text)):
                 _as_words(link)
+
+
+def _is_permalink(link: HtmlElement) -> bool:
+    """Tell whether a link is one to what it stands behind, as Sphinx has them behind captions, too."""
+    return is_in(link, *HEADINGS, "dt") or (link.get("href", "").startswith("#") and not is_in(link, "td", "th"))
 
 
 def _is_menu(table: HtmlElement) -> bool:
