@@ -851,3 +851,86 @@ def test_a_heading_with_a_hundred_thousand_tabs_is_read_like_any_other() -> None
     text = converted(f"<html><body><h1>Guide{chr(9) * 100_000}to\n \n Emma</h1><p>It is a novel.</p></body></html>")
     assert process_time() - started < 20
     assert " ".join(text.split()) == "# Guide to Emma It is a novel."
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<meta http-equiv='refresh' content='0; url=a.html'><h1>Halls</h1><p>This has <a href='a.html'>moved</a>.</p>",
+        "<head><noscript><meta content='0;a.html' http-equiv=Refresh></noscript></head><body><p>No script runs.</p>",
+        f"<h1>Halls</h1><ul><li><a href='a.html'>Gates</a></li></ul><footer><p>{TEXT}</p>Built with care.</footer>",
+    ],
+)
+def test_of_a_page_that_only_leads_to_others_nothing_is_read(page: str) -> None:
+    """Its title would be found before the text that it leads to."""
+    assert HtmlToMarkdown().run([ByteStream(f"<html>{page}</html>".encode())])["documents"] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        (f"<head><meta http-equiv='refresh' content='300'></head><body><h1>Halls</h1><p>{TEXT}</p></body>", TEXT),
+        (
+            f"<head><noscript><meta http-equiv='refresh' content='0; url=nojs'></noscript></head><body>{PARTS * 4}",
+            TEXT,
+        ),
+        ("<body><h1>Halls</h1><h2>The hall opens at nine</h2></body>", "## The hall opens at nine"),
+        ("<body><h1>Halls</h1><p>Open.</p><ul><li><a href='a.html'>Gates</a></li></ul></body>", "Open."),
+    ],
+)
+def test_a_page_with_words_of_its_own_is_read(page: str, wanted: str) -> None:
+    """Also one that is loaded again and again, or is another one for browsers without scripts."""
+    assert wanted in converted(f"<html>{page}</html>")
+
+
+def test_a_page_ends_with_text_and_not_with_its_foot_or_the_heading_of_links() -> None:
+    """In a short page the foot passed for text."""
+    links = "<h2>See also</h2><ul><li><a href='a.html'>Gates</a></li></ul>"
+    page = f"<html><body><h1>Halls</h1><p>Open.</p>{links}<footer><p>&copy; The keepers.</p></footer></body></html>"
+    assert converted(page) == "# Halls\n\nOpen."
+
+
+def test_a_row_of_links_with_signs_as_arrows_is_a_menu() -> None:
+    """Texinfo's stands above and below each section; a table in which something else stands too is none."""
+    menu = "<table><tr><td>[<a href='a'> &lt;&lt; </a>]</td><td>[<a href='b'>Up</a>]</td><td>&nbsp;</td></tr></table>"
+    table = "<table><tr><td>Hall</td><td><a href='a'>✓</a></td></tr></table>"
+    shown = converted(f"<html><body><h1>Halls</h1>{menu}<p>{TEXT}</p>{menu}<h2>Open</h2>{table}</body></html>")
+    assert "Up" not in shown
+    assert "| Hall | ✓ |" in shown
+
+
+@pytest.mark.parametrize("sign", ["¶", "#", "🔗", "&#9670;&nbsp;", "<img alt='link'>"])
+def test_a_sign_that_links_to_a_heading_is_no_part_of_it(sign: str) -> None:
+    """Each program has another one; it began the titles of passages, as Doxygen's does."""
+    page = f"<h1>Halls</h1><h2><a href='#g'>{sign}</a>Gates <a href='c'>of C</a></h2><p>{TEXT}</p>"
+    assert "## Gates of C\n" in converted(page)
+
+
+@pytest.mark.parametrize("word", ["Email", "E-Mail", "Print", "PDF", "Google", "Mail", "LinkedIn", "WhatsApp"])
+def test_a_word_that_stands_on_buttons_of_other_pages_is_kept(word: str) -> None:
+    """Of a table of channels or kinds of files the first column was empty, and a section on it had no heading."""
+    table = f"<table><tr><th>Way</th><th>Days</th></tr><tr><td>\n {word}\n</td><td>2</td></tr></table>"
+    listed = f"<ul><li>{word}</li><li>Letter</li></ul><p>Send it by<br>\n{word}\n<br>or not.</p>"
+    text = converted(f"<h1>Halls</h1><p>{TEXT}</p>{table}{listed}<h2>{word}</h2><p>Ask Eve.</p>")
+    assert f"| {word} | 2 |" in text
+    assert f"- {word}\n- Letter" in text
+    assert f"Send it by\n\n{word}\n\nor not." in text
+    assert text.endswith(f"## {word}\n\nAsk Eve.")
+
+
+def test_a_box_beside_the_text_of_sphinx_is_no_side_bar_of_the_site() -> None:
+    """Its class is called as those are, and what it says was left out."""
+    box = f"<aside class='sidebar'><p class='sidebar-title'>Weights</p><p>{TEXT}</p></aside>"
+    menu = "<div class='sidebar'><p>Log in to the site</p></div>"
+    text = converted(f"<body><div role='main'><h1>Halls</h1>{box}<p>Open at nine.</p></div>{menu}</body>")
+    assert text == f"# Halls\n\nWeights\n\n{TEXT}\n\nOpen at nine."
+
+
+def test_the_sign_behind_a_caption_is_left_out_and_one_in_a_cell_is_not() -> None:
+    """Sphinx has it behind captions of tables and listings; in a table, a sign may be the answer."""
+    sign = "<a class='headerlink' href='#t'>¶</a>"
+    row = "<tr><td>Gate A</td><td><a href='#a'>✓</a></td></tr>"
+    table = f"<table><caption><span>Fees</span>{sign}</caption>{row}</table>"
+    text = converted(f"<h1>Halls</h1><p>{TEXT}</p>{table}<div><span>Listing</span>{sign}</div><pre>open()</pre>")
+    assert "¶" not in text
+    assert "Fees\n\n| Gate A | ✓ |" in text

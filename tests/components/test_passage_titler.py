@@ -113,11 +113,26 @@ def test_headings_are_found_in_every_kind_of_file_that_becomes_markdown(suffix: 
         ("a.md", "# Fees\n\nNone.\n\n", "## Refunds\n\n### Sale\n\n", "Within 14 days."),
         ("a.html", "# Fees\n\nNone.\n\n", "Refunds\n---\n\n", "Within 14 days."),
         ("a.rst", "Fees\n====\n\nNone.\n\n", "=======\nRefunds\n=======\n\n", "Within 14 days."),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", "Sale\n----\n\n====\nMore\n====\n\n", "Within 14 days."),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", ".. _sale:\n.. _`a sale`:\n\n====\nSale\n====\n\n", "Within 14 days."),
+        ("a.adoc", "= Fees\n\nNone.\n\n", "[[sale]]\n== Sale\n\n", "Within 14 days."),
+        ("a.md", "# Fees\n\nNone.\n\n", "(sale)=\n## Sale\n\n", "Within 14 days."),
+        ("a.md", "# Fees\n\nNone.\n\n", '<a id="sale"></a>\n\n## Sale\n\n', "Within 14 days."),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", ".. code-block:: python\n   :linenos:\n\n", "   refund(all=True)"),
+        ("a.rst", "Fees\n====\n\nNone.\n\n", "  .. warning::\n\n", "     Ask first."),
+        ("a.md", "# Fees\n\nNone.\n\n", ":::warning\n\n", "Ask first.\n\n:::"),
+        ("a.md", "# Fees\n\nNone.\n\n:::\n\n", '=== "Python"\n\n', "    refund(all=True)"),
+        ("a.md", "# Fees\n\nNone.\n\n{{< /tip >}}\n\n", "{{% warning %}}\n\n", "Ask first."),
         ("a.txt", "Fees\n----\n\nNone.\n\n", "§ 10 Refunds\n\n", "Within 14 days."),
+        ("a.txt", "1.  Fees\n\nNone.\n\n", "2. Refunds\n\n2.1. Sale\n\n", "Within 14 days."),
     ],
 )
 def test_headings_at_the_end_of_a_passage_begin_the_next_one(source: str, first: str, headings: str, last: str) -> None:
-    """They say nothing of what they end; who asked for refunds found them there, and nothing below."""
+    """
+    They say nothing of what they end; who asked for refunds found them there, and nothing below.
+
+    With them go lines that mark their place for links, and those that say that a warning, code or a tab follows.
+    """
     for texts in ([first + headings, last], [first, headings, last], [first + headings.rstrip(), last]):
         passages = [Document(content=text, meta={"source": source, "split_idx_start": 0}) for text in texts]
         found = PassageTitler().run(passages)["documents"]

@@ -867,6 +867,17 @@ def test_files_of_one_name_in_two_folders_that_are_indexed_one_after_the_other_a
         assert events(index(tmp_path / path, store)).keys() == {"sources", "unchanged"}
 
 
+def test_records_of_two_files_of_one_name_that_are_indexed_one_after_the_other_are_cited_by_two_names(tmp_path, store):
+    """A user could not tell of which a cited record is; and who goes on with either writes nothing."""
+    for name in ("cars", "bikes"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "faq.jsonl").write_text(f'{{"id": "{name}-1", "text": "All of {name}."}}\n')
+        index(tmp_path / name / "faq.jsonl", store)
+    assert set(contents(store)) == {"faq.jsonl#cars-1", "bikes/faq.jsonl#bikes-1"}
+    for name in ("cars", "bikes"):
+        assert events(index(tmp_path / name / "faq.jsonl", store)) == {"sources": 1, "unchanged": 1}
+
+
 def test_files_of_one_name_in_folders_that_share_none_are_not_cited_by_their_whole_path(folder, store):
     """Of a machine's folders clients are told no more than what parts the two."""
     index(folder, store)
@@ -1495,3 +1506,68 @@ def test_after_any_changes_and_crashes_the_store_holds_what_a_fresh_one_would(tm
     assert events(index(folder, store, base=folder, embedder=embedder, allow_empty=True)) == (
         {"sources": report.sources, "unchanged": report.sources} if report.sources else {}
     )
+
+
+def test_pages_that_only_lead_to_others_are_skipped_and_what_was_indexed_of_them_goes(tmp_path: Path) -> None:
+    """They failed as if they were damaged, or stayed found by what they had said before."""
+    store, page = InMemoryDocumentStore(), tmp_path / "halls.html"
+    page.write_text("<html><body><h1>Halls</h1><p>The hall opens at nine.</p></body></html>")
+    assert index(tmp_path, store).added == 1
+    redirect = "<html><head><meta http-equiv='refresh' content='0; url=new.html'></head><body>Moved.</body></html>"
+    page.write_text(redirect)
+    (tmp_path / "index.html").write_text("<html><body><ul><li><a href='halls.html'>Halls</a></li></ul></body></html>")
+    (tmp_path / "app.html").write_text("<html><body><div id='app'></div></body></html>")
+    for deleted in (1, 0):
+        report = index(tmp_path, store)
+        assert (report.sources, report.skipped_kinds, report.documents_deleted) == (3, {"pages of links": 2}, deleted)
+        assert [failure.source for failure in report.failures] == [str(tmp_path / "app.html")]
+        assert store.count_documents() == 0
+
+
+def test_a_page_that_shows_the_sign_of_number_zero_is_no_binary_file(tmp_path: Path) -> None:
+    """As Javadoc does of a constant; a picture that is named as a page is one."""
+    store = InMemoryDocumentStore()
+    text = "<p>All signs of the hall. " + "They are carved in stone. " * 50
+    (tmp_path / "signs.html").write_text(f"<html><body><h1>Signs</h1><p>NUL is \0 in code.</p>{text}</body></html>")
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\0\0\0\rIHDR\0\0\0\1" * 50)
+    report = index(tmp_path, store)
+    assert [(one.source, one.reason[:17]) for one in report.failures] == [
+        (str(tmp_path / "picture.html"), "got a binary file")
+    ]
+    found = "\n".join(one.content or "" for one in store.filter_documents())
+    assert "NUL is in code." in " ".join(found.split())
+    assert "carved in stone. They" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        (
+            "index.rst",
+            ".. _halls:\n\n=====\nHalls\n=====\n\n:Release: 2\n\n.. toctree::\n   :maxdepth: 2\n\n   gates\n",
+        ),
+        ("index.rst.txt", ".. SPDX-License-Identifier: MIT\n\nHalls\n=====\n\n.. automodule:: halls\n   :members:\n"),
+        ("index.md", "(halls)=\n# Halls\n\n```{toctree}\n:maxdepth: 2\n\ngates\n```\n"),
+    ],
+)
+def test_a_page_of_sphinx_that_only_leads_to_others_is_skipped(tmp_path: Path, name: str, page: str) -> None:
+    """It has the words of a question in its title and the names of files, and answers none; with a sentence it may."""
+    store = InMemoryDocumentStore()
+    (tmp_path / name).write_text(page)
+    report = index(tmp_path, store)
+    assert (report.skipped_kinds, report.failures, store.count_documents()) == ({"pages of links": 1}, (), 0)
+    (tmp_path / name).write_text(f"{page}\nThe hall opens at nine.\n")
+    assert index(tmp_path, store).added == 1
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("Halls\n=====\n", "Halls\n=====\n\n.. note::\n\n   At nine.\n\n.. toctree::\n\n   gates\n", "* one\n* two\n"),
+        *("Halls\n=====\n\n.. toctree::\n\n   gates\n\n.. function:: open()\n", "# Halls\n\n```python\nopen()\n```\n"),
+    ],
+)
+def test_other_pages_of_few_words_are_indexed(tmp_path: Path, page: str) -> None:
+    """A title alone, a note, a list, a signature, code."""
+    (tmp_path / "index.rst").write_text(page)
+    assert index(tmp_path, InMemoryDocumentStore()).added == 1

@@ -156,6 +156,17 @@ def test_another_run_has_other_names_and_what_it_indexed_twice_is_told(store, cl
         assert f"--base {other.parent.as_posix()}," in doubt.reason
 
 
+def test_records_of_a_file_of_another_folder_that_is_named_alike_are_cited_by_another_name(store, client, tmp_path):
+    """Both keep their names at later runs, and other files keep theirs."""
+    for name in ("cars", "bikes"):
+        (tmp_path / name).mkdir()
+        jsonl(tmp_path / name / "faq.jsonl", record(name, f"All of {name}."))
+        index(tmp_path / name, store)
+        assert index(tmp_path / name, store).unchanged == 1
+    shown = {hit["_source"]["source"] for hit in hits(client, store._index).values()}
+    assert shown == {"faq.jsonl#cars", "bikes/faq.jsonl#bikes"}
+
+
 def test_what_changed_is_replaced_and_what_vanished_is_removed(store, client, folder):
     """A file gets new documents, a record is overwritten under its id."""
     index(folder, store, base=folder)

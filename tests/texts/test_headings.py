@@ -58,6 +58,8 @@ def test_a_heading_behind_blank_lines_ends_the_one_before_it() -> None:
         ("## C#", "C#"),
         ("## snake_case", "snake_case"),
         ("## **Refunds** \\& *costs*", "Refunds & costs"),
+        ('<h2 align="center">Refunds</h2>', "Refunds"),
+        ('<H2><a href="#r"><code>refund</code></a> <img src="a.png"></H2> ', "refund"),
         ("## `git checkout <branch>` and `Vec<T>`", "git checkout <branch> and Vec<T>"),
     ],
 )
@@ -66,7 +68,21 @@ def test_a_heading_is_told_without_its_marks(line: str, shown: str) -> None:
     assert over(line, "text")[1] == [shown]
 
 
-@pytest.mark.parametrize("line", ["#hashtag", "####### seven", "#", "    # code", "a # b", "\\# marked as text"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#hashtag",
+        "####### seven",
+        "#",
+        "    # code",
+        "a # b",
+        "\\# marked as text",
+        "<h2><img></h2>",
+        "<h2>a</h3>",
+        "a <h2>b</h2>",
+        "```\n<h2>a</h2>",
+    ],
+)
 def test_other_lines_are_no_headings(line: str) -> None:
     """Without a blank, too deep, empty, indented as code, or inside a line."""
     assert over(line, "text")[1] == []
@@ -210,6 +226,42 @@ def test_sections_of_a_law_stand_under_their_chapters_and_no_annex_stands_under_
         ["CHAPTER II"],
         ["Annex A"],
     ]
+
+
+def test_sections_that_a_specification_counts_are_headings() -> None:
+    """As RFCs and licences do; its table of contents and the items of its lists are none."""
+    text = Headings(is_markdown=False)
+    passages = [
+        "A Protocol\n\n   1.  Introduction . . . . 2\n\n1.  Introduction\n\n   1.  Pack\n\n   2.  Send\n\n",
+        "text\n\n1.1.  Terms\n\n",
+        "1. Pack\n\n2. send it\n\n",
+        "2. Parcels\n\n2.1.  application/parcel Type\n\n",
+        "text\n\nAppendix A.  Examples\n\nA.1.  Small Parcels\n\n",
+        "text",
+    ]
+    assert [text.over(passage) for passage in passages] == [
+        [],
+        ["1. Introduction"],
+        ["1. Introduction", "1.1. Terms"],
+        [],
+        ["2. Parcels", "2.1. application/parcel Type"],
+        ["Appendix A. Examples", "A.1. Small Parcels"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("1. Pack the box", "1.  Pack the box", "3. Parcels", "2.5 kg of flour", "2.5 Parcels are due.", "12.50"),
+        *("A. Person", "2.1 Parcels:", "1.  " + "Parcels " * 10, "0.5 Parcels", "10.0.0.1", "   2.1.  Parcels"),
+    ],
+)
+def test_items_amounts_and_sentences_are_no_counted_sections(line: str) -> None:
+    """A number alone says little: only what follows on a section, or is typeset as one, is one with a single number."""
+    text = Headings(is_markdown=False)
+    assert [text.over(passage) for passage in (f"text\n\n{line}\n\ntext", "text")] == [[], []]
+    paragraph = Headings(is_markdown=False)
+    assert [paragraph.over(passage) for passage in ("2.1.  Parcels\nof one kind", "text")] == [[], []]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ _EXTRACTION: Final = {"favor_recall": True, "output_format": "markdown"}
 _ESCAPED: Final = re.compile(r"(```[\s\S]*?```|`[^`\n]*`)|\\([\\`*_\[\]<>~+.-])")
 # Code behind the words of an item: what opens it stands on a line of its own, or what ends it would open another.
 _GLUED: Final = re.compile(r"(?<=[^\s`\\])[ \t]*(?=```\n)")
+_HEADING: Final = re.compile(r"#{1,6} .*|\s*")
 
 
 @component
@@ -62,14 +63,30 @@ class HtmlToMarkdown:
         :param sources: HTML files, or what was read of them.
         :param meta: Metadata for all documents, or for each.
         :returns: A dictionary with the following keys:
-            - `documents`: As `HTMLToDocument` gives them: none for a source that cannot be read, which is logged.
+            - `documents`: As `HTMLToDocument` gives them: none for a source that cannot be read, which is logged. None
+              for a page that only leads to others, as a redirect or a table of contents does.
         """
-        from haystack_integrations.crag.formats.html_content import with_content_marked
+        from haystack.components.converters.utils import normalize_metadata
 
-        marked = [rewritten(source, with_content_marked) for source in sources]
-        found = self._converter.run(sources=marked, meta=meta)["documents"]
-        return {"documents": [replace(one, id="", content=_as_read(one.content or "")) for one in found]}
+        metas = normalize_metadata(meta, len(sources))
+        return {"documents": [one for pair in zip(sources, metas, strict=True) for one in self._converted(*pair)]}
+
+    def _converted(self, source: str | Path | ByteStream, meta: dict[str, Any]) -> list[Document]:
+        from haystack_integrations.crag.formats.html_content import with_content_marked
+        from haystack_integrations.crag.formats.html_leading import leads_away
+
+        marked = rewritten(source, with_content_marked)
+        page = marked.data if isinstance(marked, ByteStream) else b""
+        found: list[Document] = self._converter.run(sources=[marked], meta=meta)["documents"]
+        read = [replace(one, id="", content=_as_read(one.content or "")) for one in found]
+        return [one for one in read if not leads_away(page, one.content or "")]
 
 
 def _as_read(text: str) -> str:
-    return _GLUED.sub("\n", _ESCAPED.sub(r"\1\2", text))
+    from haystack_integrations.crag.formats.html_marks import MARK
+
+    text = _GLUED.sub("\n", _ESCAPED.sub(r"\1\2", text.replace(MARK, "").rstrip()))
+    lines = text.split("\n")
+    while lines and _HEADING.fullmatch(lines[-1]):  # of what is left out, such as links
+        lines.pop()
+    return "\n".join(lines) or text

@@ -10,6 +10,7 @@ from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_li
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
 from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
+from haystack_integrations.crag.formats.html_marks import END, with_words_marked
 from haystack_integrations.crag.formats.html_paragraphs import (
     with_cells_in_line,
     with_paragraphs,
@@ -65,7 +66,7 @@ def with_content_marked(page: bytes) -> bytes:
     :returns: The page in UTF-8; the same if there is no body.
     """
     # Byte by byte: which character set it is in is read later.
-    tree = load_html(without_no_text(page.decode("latin-1")).encode("latin-1"))
+    tree = load_html(without_no_text(page.decode("latin-1").replace("\0", "")).encode("latin-1"))
     if tree is None:
         return page
     if tree.tag != "html":
@@ -98,9 +99,11 @@ def with_content_marked(page: bytes) -> bytes:
         with_heads,
         without_tables_in_lists,
         with_terms,
+        with_words_marked,
     ):
         change(body)
     article = builder.E.main(*body, itemprop="articleBody")
+    article.append(builder.P(END))
     article.text, body.text = body.text, None
     body.append(article)
     return _ENTITY.sub(rb"&amp;amp;", tostring(tree, encoding="utf-8"))
@@ -221,6 +224,9 @@ def _without_names(body: HtmlElement) -> None:
         for around in (content, *content.iterancestors()):
             for name in ("id", "class"):
                 around.attrib.pop(name, None)
+    for title in body.xpath(".//p[contains(@class, 'sidebar-title')]"):  # docutils', of a box beside the text
+        for one in (title, title.getparent()):
+            one.attrib.pop("class", None)
     for one in body.iter(*_NAMED, *_KEPT):
         one.tag = _KEPT.get(one.tag, one.tag)
         is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None

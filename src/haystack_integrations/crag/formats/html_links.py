@@ -1,14 +1,13 @@
 """Links that are words of a text: to Trafilatura, a short text with many of them is a menu."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from lxml.html import HtmlElement
 
 from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
 
-_PERMALINKS: Final = {"", "¶", "#", "§", "\uf0c1", "\u200b"}
 _WORD: Final = re.compile(r"\w")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _TEXTS: Final = ("p", "li", "dt", "dd")
@@ -20,15 +19,17 @@ _LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|in
 
 def without_links(body: HtmlElement) -> None:
     """
-    Leave out the signs behind headings, and of links that are no menu all but their words.
+    Leave out the signs behind headings, rows of links, and of links that are no menu all but their words.
 
     Those are the links of tables, of code, of the signs of notes, of texts with words of their own ("See the manual."),
     and of a list that the text before it introduces by a colon. A text that leads to the next page stays a menu.
 
     :param body: The body of a page, changed in place.
     """
+    for one in [table for table in body.iter("table") if _is_menu(table)]:
+        one.drop_tree()
     for one in list(body.iter("a")):
-        if one.text_content().strip() in _PERMALINKS and is_in(one, *HEADINGS, "dt"):
+        if not _WORD.search(one.text_content()) and _is_permalink(one):  # "¶", "#", "🔗"
             one.drop_tree()
         elif one.find(".//code") is not None or is_in(one, "table", "code") or not _LETTER.search(one.text_content()):
             _as_words(one)
@@ -36,6 +37,23 @@ def without_links(body: HtmlElement) -> None:
         if _is_introduced(text) if text.tag in _LISTS else has_own_words(text):
             for link in list(text.iter("a") if text.tag in _LISTS else _links_of(text)):
                 _as_words(link)
+
+
+def _is_permalink(link: HtmlElement) -> bool:
+    """Tell whether a link is one to what it stands behind, as Sphinx has them behind captions, too."""
+    return is_in(link, *HEADINGS, "dt") or (link.get("href", "").startswith("#") and not is_in(link, "td", "th"))
+
+
+def _is_menu(table: HtmlElement) -> bool:
+    """Tell whether a table is one row of links, one of them a sign as "<<": Texinfo's way to the pages around."""
+    links = list(table.iter("a"))
+    if len(list(table.iter("tr"))) != 1 or all(_WORD.search(one.text_content()) for one in links):
+        return False
+    return _words_in([table]) == _words_in(links)
+
+
+def _words_in(some: Iterable[Any]) -> int:
+    return sum(len(_WORD.findall(one.text_content())) for one in some)
 
 
 def _as_words(link: HtmlElement) -> None:

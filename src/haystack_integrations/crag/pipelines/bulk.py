@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from haystack import Document
 
 from haystack_integrations.crag.errors import StoreError
-from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of
+from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of, names_of_records
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
@@ -52,7 +52,7 @@ class Bulk(Protocol):
         """
         Look up, after `known`, what is shown by these names, whoever indexed it: of another folder perhaps.
 
-        :param names: As users and models see them, a thousand at most.
+        :param names: As users and models see them, a thousand at most; that of a JSON Lines file is for its records.
         :returns: The provenance of such documents; of each source one at least, but for more than a thousand.
         """
 
@@ -157,8 +157,10 @@ class ElasticsearchBulk:
         """Look at the first passage of each."""
         if self._was_empty:
             return []
-        named = [{"terms": {PROVENANCE[0]: names}}, {"term": {"chunk": 0}}]
-        asked: dict[str, Any] = {"query": {"bool": {"filter": named}}, "source_includes": list(PROVENANCE)}
+        field = PROVENANCE[0]
+        ways = [{"terms": {field: names}}, *({"prefix": {field: one}} for one in names_of_records(names))]
+        named = {"should": ways, "minimum_should_match": 1, "filter": {"term": {"chunk": 0}}}
+        asked: dict[str, Any] = {"query": {"bool": named}, "source_includes": list(PROVENANCE)}
         # An index made elsewhere may not search by names; then none is known.
         answer = self.client.options(ignore_status=400).search(index=self.index, size=_AT_ONCE, **asked)
         return [hit["_source"] for hit in answer.get("hits", {}).get("hits", [])]

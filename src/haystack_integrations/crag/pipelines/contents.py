@@ -1,7 +1,7 @@
 """What is indexed: files, and the records of JSON Lines files."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
@@ -110,6 +110,16 @@ def folder_of(meta: Mapping[str, Any]) -> str:
     :returns: The folder, with a slash at its end; empty where the name is shown as it is.
     """
     return name_of(meta).removesuffix(str(meta.get(_SHOWN) or ""))
+
+
+def names_of_records(names: Iterable[str]) -> tuple[str, ...]:
+    """
+    Tell how the names of records begin.
+
+    :param names: Names of files.
+    :returns: The beginning of those of each JSON Lines file.
+    """
+    return tuple(f"{name}#" for name in names if name.lower().endswith(RECORDS))
 
 
 def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]:

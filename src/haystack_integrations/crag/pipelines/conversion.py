@@ -12,12 +12,14 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
+from haystack_integrations.crag.formats import html_leading, sphinx_leading
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
-from haystack_integrations.crag.pipelines.file_checks import doubt, problem
+from haystack_integrations.crag.pipelines.file_checks import HTML, doubt, problem
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
 
+_SPHINX: Final = (".rst", ".txt", ".md")
 _SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take
 
 
@@ -109,14 +111,16 @@ class Converter:
         Convert, split and embed files; a bad one does not harm the others.
 
         :param sources: Files.
-        :returns: One result per file, same order: its documents, numbered, or why there are none.
+        :returns: One result per file, same order: its documents, numbered, or why there are none; none of a page that
+            only leads to others.
         """
         problems = {source.name: _problem_in_time(source) for source in sources}
         good = [source for source in sources if problems[source.name] is None]
         results: dict[str, list[Document] | Failure] = {
             name: Failure(name, reason) for name, reason in problems.items() if reason is not None
         }
-        results.update(self._run(good))
+        away = {source.name for source in good if _leads_away(source)}
+        results.update({name: [] for name in away} | self._run([source for source in good if source.name not in away]))
         return [results[source.name] for source in sources]
 
     def _run(self, sources: list[Source]) -> dict[str, list[Document] | Failure]:
@@ -184,8 +188,15 @@ def _has_text(document: Document) -> bool:
     return bool((document.content or "").strip())
 
 
+def _leads_away(source: Source) -> bool:
+    """Tell whether a page of Sphinx only leads to others; of one of HTML it is seen when it was read."""
+    return source.suffix in _SPHINX and sphinx_leading.leads_away(source.data.decode("utf-8-sig"))
+
+
 def _numbered(source: Source, made: list[Document], made_by: str) -> list[Document] | Failure:
     if not (parts := [one for one in made if _has_text(one)]):
+        if source.suffix in HTML and html_leading.leads_away(source.data):
+            return []
         hint = "; a scanned PDF needs text recognition first" if source.suffix == ".pdf" else ""
         return Failure(source.name, f"no text was found in it, or it is damaged{hint}; repair it or leave it out")
     documents = []

@@ -12,8 +12,12 @@ from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_proble
 from haystack_integrations.crag.texts.titles import titled
 from haystack_integrations.crag.web.markup import crowded
 
+HTML: Final = (".html", ".htm")
+"""The suffixes of HTML pages."""
+
 _MOST_ATTRIBUTES: Final = 2_000
 _MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
+_MOST_IN_PAGE: Final = 1_000  # bytes for each that is 0: a manual shows the sign itself, and a browser leaves it out
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
 
 
@@ -50,9 +54,9 @@ def problem(source: Source) -> str | None:
         return office_problem(data, source.suffix)
     if data.startswith(_UTF16):
         return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
-    if b"\0" in data:
+    if data.count(b"\0") > (len(data) // _MOST_IN_PAGE if source.suffix in HTML else 0):
         return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
-    if source.suffix in {".html", ".htm"}:  # may name its own encoding; in any, its marks are these
+    if source.suffix in HTML:  # may name its own encoding; in any, its marks are these
         if (marks := data.count(b"<")) > _MOST_MARKS:
             return f"got HTML with {marks} marks (<), wanted at most {_MOST_MARKS}; split the file"
         if next(crowded(data.decode("latin-1"), _MOST_ATTRIBUTES), None) is not None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from haystack_integrations.crag.pipelines.contents import Failure
+
+_LINKS: Final = "pages of links"
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,9 @@ class IndexReport:
     :param updated: Sources that replaced an older version.
     :param unchanged: Sources that the store held already.
     :param removed: Sources that vanished, and whose documents were deleted.
-    :param skipped: Files in directories of a kind that is not indexed.
-    :param skipped_kinds: How many of them have which suffix, the most first; "" for those without a usual one.
+    :param skipped: Files in directories of a kind that is not indexed, and pages that only lead to others.
+    :param skipped_kinds: How many of them have which suffix, the most first; "" for those without a usual one. Pages
+        are `pages of links`.
     :param documents_written: Documents written.
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
@@ -49,12 +52,13 @@ class IndexReport:
         Write a report.
 
         :param counts: Of what became of sources and documents, by the names above.
-        :param skipped: See `skipped_kinds`.
+        :param skipped: As `skipped_kinds`, of those that were not read.
         :param failures: As above.
         :param doubts: As above.
         :returns: The report, without a time.
         """
-        values: dict[str, Any] = {**counts, "skipped": sum(skipped.values()), "skipped_kinds": skipped}
+        kinds = {**skipped, **({_LINKS: counts["skipped"]} if counts.get("skipped") else {})}
+        values: dict[str, Any] = {**counts, "skipped": sum(kinds.values()), "skipped_kinds": kinds}
         return cls(**values, failures=tuple(failures), doubts=tuple(doubts))
 
     def to_dict(self) -> dict[str, Any]:

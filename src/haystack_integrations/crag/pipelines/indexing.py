@@ -204,8 +204,7 @@ class _Run:
             if isinstance(result, Failure):
                 self._fail(result.source, result.reason, old)
                 continue
-            event = "added" if all(one.is_of(source.sha256, self._made_by) for one in old) else "updated"
-            self._ready.append((Part(source.name, [document.id for document in result], old, event), result))
+            self._ready.append((Part.of(source, result, old, self._made_by), result))
         if sum(len(documents) for _, documents in self._ready) >= _BATCH:
             self._write()
 

@@ -1,23 +1,25 @@
 """Sources of other runs that users would take for those of this one: shown by the same names, or the same files."""
 
 import posixpath
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
 from haystack_integrations.crag.pipelines.bulk import Bulk
-from haystack_integrations.crag.pipelines.contents import Failure, folder_of, name_of
+from haystack_integrations.crag.pipelines.contents import RECORDS, Failure, folder_of, name_of
 from haystack_integrations.crag.pipelines.listing import Listing
 
 _AT_ONCE: Final = 1000
+_FILE: Final = re.compile(rf"(?i).*?{re.escape(RECORDS)}(?=#)")  # of a record
 _LOOKS: Final = 5  # at what is shown by the same name, each time from a folder further out
 _TRIED: Final = 50  # files that may be in the index by names below a base: a base is one for all
 
 
 class Namesakes:
     """
-    Looks for them; of what is named below a base nothing is looked for.
+    Looks for them, for JSON Lines files by their records; of what is named below a base nothing is looked for.
 
     :param bulk: The store, of which `known` was read.
     :param listing: What is to be indexed.
@@ -28,8 +30,10 @@ class Namesakes:
 
     def __init__(self, bulk: Bulk, listing: Listing, known: Collection[str]) -> None:
         """Look them up."""
-        own = [name for _, name in listing.files if listing.shard.takes(name)]
-        new = [name for name in own if name not in known]
+        tables = {name for _, name in listing.files if name.lower().endswith(RECORDS)}  # each process has some records
+        own = [name for _, name in listing.files if name not in tables and listing.shard.takes(name)]
+        begun = {found[0] for one in known if tables and (found := _FILE.match(one))}
+        new = [name for name in [*own, *sorted(tables)] if name not in known and name not in begun]
         self.listing = _shown_apart(bulk, listing, new) if listing.shared else listing
         self._below = dict[str, list[tuple[str, str]]]()  # names below a base and hashes, by names of sources
         if listing.shared and (tried := own[:_TRIED]):
@@ -71,7 +75,7 @@ def _further_out(bulk: Bulk, listing: Listing, new: list[str]) -> str | None:
     """Find the folder that other sources of the same names share with the new ones; None where there are none."""
     for some in _parts(new):
         names = {listing.shown(name): name for name in some}
-        others = [meta for meta in bulk.shown_as([*names]) if name_of(meta) != names.get(str(meta.get("source")))]
+        others = [meta for meta in bulk.shown_as([*names]) if name_of(meta) != _own(names, str(meta.get("source")))]
         if others:
             folders = {folder for meta in others if (folder := folder_of(meta))[:1] == listing.shared[:1]}
             common = posixpath.commonpath([listing.shared, *folders])
@@ -81,6 +85,12 @@ def _further_out(bulk: Bulk, listing: Listing, new: list[str]) -> str | None:
             # From the root, a name would be a path of this machine.
             return (posixpath.dirname(own) if common in ("", "/", own) else common).rstrip("/") + "/"
     return None
+
+
+def _own(names: Mapping[str, str], shown: str) -> str:
+    """Give the name of a file, or of a record of one, by how they are shown."""
+    file = next((one for one in names if shown.startswith(f"{one}#")), "") if shown not in names else shown
+    return names.get(file, "") + shown.removeprefix(file)
 
 
 def _parts(names: list[str]) -> Iterator[list[str]]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
 
-from haystack_integrations.crag.pipelines.contents import Failure
+from haystack import Document
+
+from haystack_integrations.crag.pipelines.contents import Failure, Source
 from haystack_integrations.crag.pipelines.listing import Known
 
 STAYS: Final = "; until then, what was indexed of it before stays and is found"
@@ -16,12 +18,26 @@ _AT_ONCE: Final = 1000
 
 @dataclass(frozen=True)
 class Part:
-    """A source on its way into the store: its documents' ids, the versions that they replace, `added` or `updated`."""
+    """A source on its way into the store: its documents' ids, the versions that they replace, what it is counted as."""
 
     name: str
     ids: list[str]
     old: list[Known]
     event: str
+
+    @classmethod
+    def of(cls, source: Source, documents: Sequence[Document], old: list[Known], made_by: str) -> "Part":
+        """
+        Tell what becomes of a source.
+
+        :param source: The source.
+        :param documents: What was made of it; none of a page that only leads to others, which is `skipped`.
+        :param old: The versions that are there.
+        :param made_by: The identity of the pipeline that made the documents.
+        :returns: The source on its way, `added` also where all that is there is another part of the same version.
+        """
+        event = "added" if all(one.is_of(source.sha256, made_by) for one in old) else "updated"
+        return cls(source.name, [one.id for one in documents], old, event if documents else "skipped")
 
 
 def lost(replaced: Mapping[str, Sequence[str]], owners: Callable[[list[str]], Mapping[str, Any]]) -> Iterator[Failure]:

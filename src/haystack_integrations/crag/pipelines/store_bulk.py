@@ -9,7 +9,7 @@ from haystack.document_stores.types import DuplicatePolicy
 
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.in_parts import each_document, with_slots
-from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of
+from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of, names_of_records
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.store_profiles import profile_of
 
@@ -43,8 +43,8 @@ class StoreBulk:
 
     def shown_as(self, names: list[str]) -> list[dict[str, Any]]:
         """Tell by what `known` read."""
-        wanted = set(names)
-        return [meta for meta in self._told if meta.get(PROVENANCE[0]) in wanted]
+        wanted, beginnings, field = set(names), names_of_records(names), PROVENANCE[0]
+        return [one for one in self._told if one.get(field) in wanted or str(one.get(field)).startswith(beginnings)]
 
     def write(self, documents: list[Document]) -> "Future[dict[str, str]]":
         """Write documents; they are written when this returns."""

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 _LINE: Final = re.compile(r" {0,3}(?:(?P<fence>`{3,}(?!.*`)|~{3,})|(?P<marks>#{1,6})[ \t]+(?P<words>\S.*))")
+_TAG: Final = re.compile(r"(?i) {0,3}<h(?P<level>[1-6])(?:\s[^<>]*)?>(?P<words>.*)</h(?P=level)>\s*")
 _LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 # Signs of code and weight, Sphinx's permalink, closing marks, attributes: what is written for a renderer. Within code
 # all is shown as it is.
@@ -24,6 +25,13 @@ _ASCIIDOC: Final = re.compile(
 _ONE_LINE: Final = re.compile(r"(?P<marks>={1,5})[ \t]+(?P<words>\S.*?)(?:[ \t]+=+)?\s*")
 _SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
 _LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
+# Lines of nothing but marks, which say what the text below them is: its place for links, a warning, code, a tab.
+_LEAD: Final = re.compile(r"[ \t]*\.\.[ \t]+(?:_[^\s:][^:]*:|[\w:.+-]+::.*)\s*|[ \t]*::\s*|\[\[[^\s\[\]]+\]\]\s*")
+_LEAD_OF_MARKDOWN: Final = re.compile(
+    r"\([\w.:-]+\)=\s*|<a\s+(?:id|name)=[^<>]*>\s*</a>\s*|:{3,}[ \t]*\{?[a-z].*"
+    r"|(?:!!!|\?\?\?\+?)[ \t]+\w.*|===[!+]?[ \t]+\".*\"\s*|\{\{[<%][ \t]*[a-z].*[>%]\}\}\s*"
+)
+_OPTION: Final = re.compile(r"[ \t]+:[\w-]+:.*")  # below the first line of a directive
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
 _BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
 # Sections of laws and contracts, alone on their line: a word, a number, perhaps words that are no sentence.
@@ -34,6 +42,11 @@ _NUMBERED: Final = re.compile(
     r"|[第제]\s*[\d一二三四五六七八九十百千零\u3007]+\s*(?P<kind_behind>[编編章节節条條편장절조])(?![的第\w제]))"
     r"[.:]?\s*(?P<words>.*)"
 )
+# Sections that a specification counts, alone on their line: "3.1.  Terms", "A.2 Keys". "3. Terms" may be an item.
+_COUNTED: Final = re.compile(
+    r"(?P<first>[1-9]\d?|[A-Z](?=\.\d))(?P<more>(?:\.\d{1,2}){0,5})(?P<gap>\.?[ \t]{1,3})(?P<words>(?=.*[^\W\d_])\S.*)"
+)
+_LONGEST_COUNTED: Final = 80  # as wide as such texts are
 _LAST_OF_SENTENCE: Final = tuple(".;,:!?\u3002\uff1b\uff0c\uff1a\uff01\uff1f\u3001")  # Chinese ones, too
 _CLAUSE: Final = re.compile(r"\s*[(\uff08]?(?:\d{1,3}|[a-z])[).\uff09]")
 _TITLE: Final = re.compile(r"(?i)title(?::|\s*=)\s*[\"']?(?P<words>[^\s\"'].*?)[\"']?\s*")
@@ -43,11 +56,11 @@ class Headings:
     """
     Follows a text that is read passage by passage, in order.
 
-    Headings are lines with a line of `=` or `-` below them, and lines that begin with `#`, as is the title of the front
-    matter; in a text that is no Markdown, those with a line of one sign below them that is as long, of AsciiDoc those
-    that begin with `=`, and sections that a law or contract numbers, such as "§ 10 Notice". Which sign or word is of
-    which level each text says itself, by the order in which they come. `closing` is where in the passage that was read
-    last the headings begin that it ends with: its length where it ends with text.
+    Headings are lines with a line of `=` or `-` below them, and lines that begin with `#` or are marked by tags, as is
+    the title of the front matter; in a text that is no Markdown, those with a line of one sign below them that is as
+    long, of AsciiDoc those that begin with `=`, and numbered sections, such as "§ 10 Notice" and "3.1.  Terms". Which
+    sign or word is of which level each text says itself, by the order in which they come. `closing` is where in the
+    passage that was read last the headings begin that it ends with: its length where it ends with text.
     """
 
     def __init__(self, *, is_markdown: bool = True) -> None:
@@ -59,6 +72,7 @@ class Headings:
         self._open: list[tuple[int, str]] = []
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
+        self._section = ""  # the first number of the last heading that is counted
         self._fence, self.closing = "", 0
         self._front: bool | None = None  # before the first line
 
@@ -71,14 +85,19 @@ class Headings:
             is not above it.
         """
         above: list[str] | None = None
-        self.closing, start, end, titled = len(passage), 0, 0, -1
+        self.closing, start, end, titled, led = len(passage), 0, 0, -1, -1
+        above_last = above_line = len(passage)  # `closing` as it was before the last line, and before this one
         kept = passage.splitlines(keepends=True)
         lines = ["", *(line.rstrip("\r\n") for line in kept), ""]
         for number, (before, line, below) in enumerate(zip(lines, lines[1:], lines[2:], strict=False)):
             start, last, end = end, start, end + len(kept[number])
             if not line.strip():
                 continue
+            above_last, above_line = above_line, self.closing
             level, words = self._read(before, line, below)
+            if not words and self._leads(line, below_lead=led == number - 1):
+                self.closing, led = min(self.closing, start), number
+                continue
             if level:
                 self._open = [one for one in self._open if one[0] < level]
             if above is None:
@@ -87,10 +106,16 @@ class Headings:
                 self._open.append((level, words))
             if words and not self._front:
                 is_over = not self._is_markdown and before.strip() == below.strip() != ""
-                self.closing, titled = min(self.closing, last if is_over else start), number
+                self.closing, titled = min(above_last, last) if is_over else min(self.closing, start), number
             elif titled < number - 1 or not self._is_under(line):
                 self.closing = len(passage)
-        return above or []
+        return [known for _, known in self._open] if above is None else above
+
+    def _leads(self, line: str, *, below_lead: bool) -> bool:
+        """Tell whether a line belongs to what follows, as a heading does."""
+        lead = _LEAD_OF_MARKDOWN if self._is_markdown else _LEAD
+        is_option = below_lead and not self._is_markdown and _OPTION.fullmatch(line) is not None
+        return not (self._fence or self._front) and (is_option or lead.fullmatch(line[:_LONGEST]) is not None)
 
     def _is_under(self, line: str) -> bool:
         """Tell whether a line below a title is its own; in Markdown one of backticks begins code."""
@@ -124,7 +149,9 @@ class Headings:
         line = line[: _LONGEST + 10]
         found = _LINE.match(line)
         if found is None:
-            return 0, ""
+            tag = None if self._fence else _TAG.fullmatch(line)
+            words = _plain(tag["words"]) if tag else ""
+            return (int(tag["level"]), words) if tag and words else (0, "")
         fence = found["fence"] or ""
         if self._fence or fence:
             ends = fence.startswith(self._fence) and not line[found.end() :].strip()
@@ -146,12 +173,29 @@ class Headings:
         if before.strip() or len(line) > _LONGEST or (below.strip() and not _CLAUSE.match(below)):
             return 0, ""
         found = _NUMBERED.fullmatch(line.strip())
-        if found is None or found["words"][:1].islower() or found["words"].rstrip().endswith(_LAST_OF_SENTENCE):
+        if found is None:
+            return self._counted(line, below)
+        if found["words"][:1].islower() or found["words"].rstrip().endswith(_LAST_OF_SENTENCE):
             return 0, ""
         kind = (found["kind"] or found["kind_behind"]).casefold()
         if found["annex"]:  # it follows on all sections, and is in none
             kind = next((sign for sign, _ in self._signs if sign[0] not in _UNDERLINES), kind)
         return self._level(kind, is_over=False), _plain(line)
+
+    def _counted(self, line: str, below: str) -> tuple[int, str]:
+        """Read a line between blank ones: "3.1.  Terms" is a title, and "4. Use" where section 3 is before it."""
+        found = _COUNTED.fullmatch(line.rstrip()) if len(line) <= _LONGEST_COUNTED and not below.strip() else None
+        if found is None or found["words"].endswith(_LAST_OF_SENTENCE):
+            return 0, ""
+        first, more, gap, words = found.groups()
+        is_next = self._section.isdigit() and first == str(int(self._section) + 1)
+        # As RFCs have them: an item of a list seldom has two blanks and a large letter in its last word.
+        is_typeset = gap == ".  " and words[0].isupper() and not words.split()[-1][0].islower()
+        if not (more or is_typeset or is_next) or (words[0].islower() and not (more and gap == ".  ")):
+            return 0, ""
+        self._section = first
+        levels = [self._level(f"{depth}.", is_over=False) for depth in range(more.count(".") + 1)]
+        return levels[-1], _plain(line)
 
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""
