@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haystack_integrations.crag.texts.amounts import amounts_in, written_in_digits
 from haystack_integrations.crag.texts.writings import written_otherwise
 
 
@@ -20,6 +21,8 @@ from haystack_integrations.crag.texts.writings import written_otherwise
         ("Which tower has 1000 steps?", "It has 1,000 steps.", {"1000": "1,000"}),
         ("Who left the US?", "He left the United States.", {"us": "United States"}),
         ("Who left the United States?", "He left the U.S. in May.", {"united states": "U.S."}),
+        ("What did Saint Mary found?", "St. Mary founded it.", {"saint": "St."}),
+        ("What was built in the 1800s?", "It is of the 19th century.", {"1800s": "19th century"}),
         ("What was lost in WW2?", "It was lost in World War II.", {"ww2": "World War II"}),
     ],
 )
@@ -40,6 +43,7 @@ def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
         ("What was lost in World War I?", "lost in World War II"),
         ("Which trail is 12km long?", "It is 13 km long."),
         ("How many seconds?", "It was John's."),
+        ("What is on the 1st floor?", "Saint Mary"),
         ("Who am I?", "at 5 p.m."),
         ("What do one and two make?", "1 and 2"),
         ("Who wrote Emma?", "10% of the 1st"),
@@ -61,3 +65,30 @@ def test_whatever_is_asked_is_read_as_something_that_documents_have(said: list[s
     for typed, other in written_otherwise(query, [text]):
         assert typed in query.lower()
         assert other in text
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("What is for 2,500,000 dollars?", "It is for $2.5 million.", {"2,500,000": "2.5 million"}),
+        ("What is for $2.5m?", "It is for 2500000 dollars.", {"2.5m": "2500000"}),
+        ("Who has 15k users?", "It has 15,000 users.", {"15k": "15,000"}),
+        ("Who has 3 Billion users?", "It has 3,000,000,000 users.", {"3 billion": "3,000,000,000"}),
+        ("Who has 15k users?", "It has 15k users, or 15,000.", {}),
+        ("What happened in 2021?", "It has 2,021 users.", {}),
+        ("What costs 15?", "It costs 15,000.", {}),
+        ("Which address is 10.0.0.1?", "It is 10,001.", {}),
+    ],
+)
+def test_an_amount_is_read_as_documents_write_it(query: str, text: str, expected: dict[str, str]) -> None:
+    """By its value; a year is none."""
+    assert dict(written_in_digits(query, [text])) == expected
+
+
+@given(st.integers(min_value=1000, max_value=10**12), st.sampled_from(["{}", "{:,}"]))
+def test_an_amount_is_known_with_commas_and_without(value: int, form: str) -> None:
+    """But for what may be a year."""
+    written = form.format(value)
+    assert [*amounts_in(f"It is {written}.")] == (
+        [] if 1000 <= value < 2100 and "," not in written else [(written, value)]
+    )

@@ -16,6 +16,7 @@ from haystack_integrations.crag.judging.acronyms import long_for_short, short_fo
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.texts.amounts import written_in_digits
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.dates import dates_in, in_numbers
 from haystack_integrations.crag.texts.spelling import other_spellings, reread
@@ -82,7 +83,7 @@ def respelled(
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
     found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
-    found |= dict(chain(_dated(query, written), written_otherwise(query, written)))
+    found |= dict(chain(_dated(query, written), written_in_digits(query, written), written_otherwise(query, written)))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
     return found | dict(_slips(doubtful, texts)) if doubtful else found

@@ -77,7 +77,7 @@ def _found(query: str, writings: Sequence[str]) -> list[str]:
 
 @lru_cache(_MOST_KEPT)
 def _pattern(writing: str, counted: str = "") -> re.Pattern[str]:
-    """Find one: a sign anywhere, letters as a word or behind a digit, one or two of a unit behind a digit alone."""
+    """Find one: a sign anywhere, letters as a word, a unit behind a digit, too; one of two letters there alone."""
     if counted:
         return re.compile(
             rf"(?<![\w.,]){re.escape(writing)}{counted}|[$€£]\s?{re.escape(writing)}(?![\d.,]*\d)", re.IGNORECASE
@@ -85,6 +85,7 @@ def _pattern(writing: str, counted: str = "") -> re.Pattern[str]:
     if not writing[0].isalnum():
         return re.compile(re.escape(writing))
     behind = r"(?:(?<=\d)|(?<=\d ))" if writing.islower() and len(writing) <= _SHORT else r"(?<![^\W\d_])"
+    behind = r"(?<!\w)" if writing[0].isupper() else behind  # of a name: "1st" has no saint
     return re.compile(rf"{behind}{re.escape(writing)}(?!\w)", 0 if writing.isupper() else re.IGNORECASE)
 
 
