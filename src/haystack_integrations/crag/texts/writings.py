@@ -1,7 +1,6 @@
 """What English writes in several ways: numbers, units, and a few names ("ten percent" and 10%, 12km, US, WW2)."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -11,6 +10,7 @@ import yaml
 
 _NUMBER: Final = r"\d[\d.,]*"
 _SHORT: Final = 2
+_Pair = tuple[str, str]
 _STEM: Final = 5
 _MOST_KEPT: Final = 1000
 
@@ -31,29 +31,46 @@ def written_otherwise(query: str, texts: Sequence[str]) -> Iterator[tuple[str, s
     :param texts: The documents.
     :returns: Pairs of what the question has, in small letters, and what to read for it.
     """
-    if not _any().search(query):
+    read, said = set[str](), {found.lower() for found in _any().findall(query)}
+    if not said:
         return
-    read = set[str]()
+    shown = _Shown(texts)
     for kind, writings in _groups():
-        for typed in _found(query, writings):
-            pair = _with_number(query, typed, writings, texts) if kind == "units" else None
-            behind = _counted(query, typed) if kind == "numbers" else ""
-            shown = Counter(other for other in writings for text in texts if _pattern(other, behind).search(text))
-            if pair is None and typed not in shown and shown and _is_said_once(query, typed):
-                pair = typed, shown.most_common(1)[0][0]
+        for typed in [] if said.isdisjoint(map(str.lower, writings)) else _found(query, writings):
+            pair = _with_number(query, typed, writings, shown) if kind == "units" else None
+            pair = pair or _alone(query, typed, writings, shown, _counted(query, typed) if kind == "numbers" else "")
             if pair and pair[0].lower() not in read and pair[0].lower() != pair[1].lower():
                 read.add(pair[0].lower())
                 yield pair[0].lower(), pair[1]
 
 
-def _with_number(query: str, unit: str, writings: Sequence[str], texts: Sequence[str]) -> tuple[str, str] | None:
+class _Shown:
+    """What documents have: a writing is looked for letter by letter first, which is ten times as fast."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = [(text, text.lower()) for text in texts]
+
+    def times(self, writing: str, counted: str = "") -> int:
+        """Tell in how many of them a writing is."""
+        low, pattern = writing.lower(), _pattern(writing, counted)
+        return sum(low in lowered and pattern.search(text) is not None for text, lowered in self._texts)
+
+
+def _alone(query: str, typed: str, writings: Sequence[str], shown: _Shown, counted: str) -> _Pair | None:
+    """Find what documents write for a word, and none of them as the question has it."""
+    if not _is_said_once(query, typed) or shown.times(typed, counted):
+        return None
+    best = max(writings, key=lambda other: shown.times(other, counted))
+    return (typed, best) if shown.times(best, counted) else None
+
+
+def _with_number(query: str, unit: str, writings: Sequence[str], shown: _Shown) -> _Pair | None:
     """Find how documents write the number before a unit with it: a number and a unit in one are a word of their own."""
     found = re.search(rf"(?<![\w.,])({_NUMBER})([ ]?){re.escape(unit)}(?!\w)", query)
-    if found is None:
+    if found is None or shown.times(found[0]):
         return None
-    candidates = [f"{found[1]}{space}{other}" for other in writings for space in (" ", "")]
-    shown = [one for one in candidates if any(_pattern(one).search(text) for text in texts)]
-    return None if not shown or found[0] in shown else (found[0], shown[0])
+    candidates = (f"{found[1]}{space}{other}" for other in writings for space in (" ", ""))
+    return next(((found[0], one) for one in candidates if shown.times(one)), None)
 
 
 def _counted(query: str, number: str) -> str:
