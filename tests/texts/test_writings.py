@@ -44,6 +44,7 @@ def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
         ("Which trail is 12km long?", "It is 13 km long."),
         ("How many seconds?", "It was John's."),
         ("What is on the 1st floor?", "Saint Mary"),
+        ("Which doctor is on duty?", "Dr. Holm lives here."),
         ("Who am I?", "at 5 p.m."),
         ("What do one and two make?", "1 and 2"),
         ("Who wrote Emma?", "10% of the 1st"),
