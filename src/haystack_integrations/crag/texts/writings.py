@@ -102,7 +102,6 @@ def _pattern(writing: str, counted: str = "") -> re.Pattern[str]:
     if not writing[0].isalnum():
         return re.compile(re.escape(writing))
     behind = r"(?:(?<=\d)|(?<=\d ))" if writing.islower() and len(writing) <= _SHORT else r"(?<![^\W\d_])"
-    behind = r"(?<!\w)" if writing[0].isupper() else behind  # of a name: "1st" has no saint
     is_exact = writing.isupper() or (writing.istitle() and " " not in writing)  # US, and Doctor before a name
     return re.compile(rf"{behind}{re.escape(writing)}(?!\w)", 0 if is_exact else re.IGNORECASE)
 
