@@ -22,6 +22,8 @@ from haystack_integrations.crag.texts.writings import written_otherwise
         ("Who left the US?", "He left the United States.", {"us": "United States"}),
         ("Who left the United States?", "He left the U.S. in May.", {"united states": "U.S."}),
         ("How many gigabytes has it?", "It has 16GB.", {"gigabytes": "GB"}),
+        ("who left the usa?", "He left the United States.", {"usa": "United States"}),
+        ("what was lost in ww2", "It was lost in World War II.", {"ww2": "World War II"}),
         ("What did Saint Mary found?", "St. Mary founded it.", {"saint": "St."}),
         ("What was built in the 1800s?", "It is of the 19th century.", {"1800s": "19th century"}),
         ("What was lost in WW2?", "It was lost in World War II.", {"ww2": "World War II"}),

@@ -117,7 +117,7 @@ def reread(query: str, meant: Mapping[str, str]) -> str:
     for typed, word in meant.items():
         parts = r"[\W_]+".join(map(re.escape, typed.split()))
         for found in reversed(list(re.finditer(rf"(?<!\w){parts}(?!\w)", query, re.IGNORECASE))):
-            shown = word.capitalize() if found[0][0].isupper() else word
+            shown = word[:1].upper() + word[1:] if found[0][0].isupper() else word
             query = query[: found.start()] + shown + query[found.end() :]
     return query
 

@@ -102,7 +102,8 @@ def _pattern(writing: str, counted: str = "") -> re.Pattern[str]:
     if not writing[0].isalnum():
         return re.compile(re.escape(writing))
     behind = r"(?:(?<=\d)|(?<=\d ))" if writing.islower() and len(writing) <= _SHORT else r"(?<![^\W\d_])"
-    is_exact = writing.isupper() or (writing.istitle() and " " not in writing)  # US, and Doctor before a name
+    # "us" is no country, and a doctor no title; "usa" is one.
+    is_exact = len(writing) <= _SHORT if writing.isupper() else writing.istitle() and " " not in writing
     return re.compile(rf"{behind}{re.escape(writing)}(?!\w)", 0 if is_exact else re.IGNORECASE)
 
 
