@@ -16,7 +16,7 @@ from unicodedata import normalize, numeric
 
 from cachetools import LRUCache, cached
 
-from haystack_integrations.crag.number_words import ZEROS, spelled
+from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS, spelled
 from haystack_integrations.crag.texts.numerals import numerals
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
@@ -27,9 +27,8 @@ _RAISED: Final = re.compile(r"(?<=\d)[\u00b2\u00b3\u00b9\u2070-\u2079]+")
 _PART: Final = re.compile(r"(?:(?<=\d) ?)?[\u00bc-\u00be]")
 _OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
-    rf"(?<!\d)(\d{{1,12}})(?:[.,](\d{{1,12}}))? ?(?:({'|'.join(ZEROS)})s?|(k|m|bn))\b", re.IGNORECASE
+    rf"(?<!\d)(\d{{1,12}})(?:[.,](\d{{1,12}}))? ?(?:({'|'.join(ZEROS)})s?|({'|'.join(SHORT_ZEROS)}))\b", re.IGNORECASE
 )
-_SHORT: Final = {"k": ZEROS["thousand"], "m": ZEROS["million"], "bn": ZEROS["billion"]}
 _SMALL: Final = 12
 _REMEMBERED: Final = 2_000_000  # letters of texts whose numbers are kept: documents come again for other questions
 MOST_NUMBERS: Final = 20
@@ -140,7 +139,7 @@ def _are_known(parts: Sequence[str], known: Collection[str]) -> bool:
 def _scaled(found: re.Match[str]) -> str:
     """Write 1.5 million out."""
     whole, part, scale, short = found.groups(default="")
-    zeros = ZEROS[scale.lower()] if scale else _SHORT[short.lower()]
+    zeros = ZEROS[scale.lower()] if scale else SHORT_ZEROS[short.lower()]
     return f"{whole}{part.ljust(zeros, '0')}".lstrip("0")
 
 

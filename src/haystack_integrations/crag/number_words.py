@@ -18,6 +18,9 @@ _HUNDRED: Final = "hundred"
 ZEROS: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """How many zeros a scale has, by its name."""
 
+SHORT_ZEROS: Final = {"k": ZEROS["thousand"], "m": ZEROS["million"], "bn": ZEROS["billion"]}
+"""The same, for the letters that stand for a scale behind digits."""
+
 _ODD: Final = dict(zip("first second third fifth eighth ninth twelfth".split(), (1, 2, 3, 5, 8, 9, 12), strict=True))
 _ORDINALS: Final = {
     **{word: _UNITS[n - 1] for word, n in _ODD.items()},

@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-_SCALES: Final = {
-    **dict.fromkeys(("k", "thousand"), 3),
-    **dict.fromkeys(("m", "mn", "mio", "million"), 6),
-    **dict.fromkeys(("b", "bn", "billion"), 9),
-    "trillion": 12,
-}
+from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS
+
+_SCALES: Final = ZEROS | SHORT_ZEROS | dict.fromkeys(("mn", "mio"), ZEROS["million"]) | {"b": ZEROS["billion"]}
 _AMOUNT: Final = re.compile(
     rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}}){{1,4}}(?:\.\d{{1,6}})?|\d{{1,15}}(?:\.\d{{1,6}})?)"
     rf"(?:[ -]?({'|'.join(_SCALES)}))?(?![\w%]|[.,]\d)",

@@ -36,12 +36,14 @@ def written_otherwise(query: str, texts: Sequence[str]) -> Iterator[tuple[str, s
         return
     shown = _Shown(texts)
     for kind, writings in _groups():
-        for typed in [] if said.isdisjoint(map(str.lower, writings)) else _found(query, writings):
-            pair = _with_number(query, typed, writings, shown) if kind == "units" else None
-            pair = pair or _alone(query, typed, writings, shown, _counted(query, typed) if kind == "numbers" else "")
-            if pair and pair[0].lower() not in read and pair[0].lower() != pair[1].lower():
-                read.add(pair[0].lower())
-                yield pair[0].lower(), pair[1]
+        typed = None if said.isdisjoint(map(str.lower, writings)) else _found(query, writings)
+        if typed is None:
+            continue
+        pair = _with_number(query, typed, writings, shown) if kind == "units" else None
+        pair = pair or _alone(query, typed, writings, shown, _counted(query, typed) if kind == "numbers" else "")
+        if pair and pair[0].lower() not in read and pair[0].lower() != pair[1].lower():
+            read.add(pair[0].lower())
+            yield pair[0].lower(), pair[1]
 
 
 class _Shown:
@@ -87,9 +89,10 @@ def _is_said_once(query: str, typed: str) -> bool:
     return len(re.findall(rf"(?<!\w){re.escape(typed)}(?!\w)", query, re.IGNORECASE)) == 1
 
 
-def _found(query: str, writings: Sequence[str]) -> list[str]:
+def _found(query: str, writings: Sequence[str]) -> str | None:
     """Give the longest writing of a few that a question has."""
-    return sorted((one for one in writings if one[0].isalnum() and _pattern(one).search(query)), key=len)[-1:]
+    there = (one for one in reversed(writings) if one[0].isalnum() and _pattern(one).search(query))
+    return max(there, key=len, default=None)
 
 
 @lru_cache(_MOST_KEPT)
