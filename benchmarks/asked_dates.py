@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from common import embedded_store
 from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.texts.dates import Day, dates_in
 
@@ -68,9 +68,7 @@ def store_of(rows: Sequence[dict[str, Any]], form: Callable[[Day], str] | None) 
         return _BORN.sub(f"(born {form(day)})", text, count=1) if form and day else text
 
     documents = [Document(id=row["id"], content=held(row["text"]), meta={"title": row["title"]}) for row in rows]
-    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
-    return store
+    return embedded_store(documents)
 
 
 def main() -> None:

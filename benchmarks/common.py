@@ -18,7 +18,9 @@ from typing import Any
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
 
 PACKAGES = ("crag-haystack", "haystack-ai", "elasticsearch-haystack", "numpy", "scikit-learn")
@@ -43,6 +45,13 @@ def corpus(path: Path) -> Iterator[Document]:
         for line in lines:
             entry = json.loads(line)
             yield Document(id=entry["id"], content=entry["text"], meta={"title": entry.get("title") or ""})
+
+
+def embedded_store(documents: Sequence[Document]) -> InMemoryDocumentStore:
+    """A store in memory with documents and their vectors."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store.write_documents(StaticDocumentEmbedder().run([*documents])["documents"])
+    return store
 
 
 def questions(path: Path) -> list[dict[str, Any]]:

@@ -22,13 +22,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from common import embedded_store
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 from real_questions import judging
 
-from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.evaluation.cases import Case
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.expansion import rules
@@ -108,8 +107,7 @@ def main() -> None:
     for name in asked.sets:
         data = read_dataset(asked.datasets / name, "dev")
         documents = [passage.document() for passage in data.passages.values()]
-        store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-        store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
+        store = embedded_store(documents)
         cases = [case for case in data.ordered if case.gold]
         random.Random(3).shuffle(cases)
         cases = cases[: asked.limit]

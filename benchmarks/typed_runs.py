@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from as_typed import FIRST, TYPED, small
+from common import embedded_store
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.pipelines import load
@@ -41,9 +41,7 @@ def store_of(data: Dataset, cases: Iterable[Case]) -> InMemoryDocumentStore:
     drawn = random.Random(2).sample(list(data.passages), min(_CORPUS, len(data.passages)))
     wanted = {*drawn, *(id_ for case in cases for id_ in case.fixed.retrieved)}
     documents = [passage.document() for id_, passage in data.passages.items() if id_ in wanted]
-    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    store.write_documents(StaticDocumentEmbedder().run(documents)["documents"])
-    return store
+    return embedded_store(documents)
 
 
 def main() -> None:
