@@ -5,8 +5,8 @@ A question has a date in one form, its document in another: is the document foun
 
 Passages of hotpotqa with "(born 3 April 1921)" or "(born April 3, 1921)", among 2,500 others, in memory; "Who was born
 on ...?" by `corrective_retrieval`, uncalibrated. The date as it is in the data, in words, and in numbers, in question
-and passages. Without and with what knows dates (`texts/dates.py`): passages found in the final evidence, lists called
-`correct`, and searches.
+and passages; and another day of the month, of which the passage does not tell. Without and with what knows dates
+(`texts/dates.py`): passages found in the final evidence, lists called `correct`, and searches.
 """
 
 import argparse
@@ -35,6 +35,7 @@ FORMS: dict[str, Callable[[Day], str]] = {
     "1921-04-03": lambda day: f"{day.year}-{day.month:02}-{day.day:02}",
     "03.04.1921": lambda day: f"{day.day:02}.{day.month:02}.{day.year}",
     "4/3/1921": lambda day: f"{day.month}/{day.day}/{day.year}",
+    "another day": lambda day: f"{day.day % 28 + 1} {_MONTHS[day.month - 1]} {day.year}",
 }
 HELD = {"as it is": None, "1921-04-03": FORMS["1921-04-03"], "03.04.1921": FORMS["03.04.1921"]}
 
@@ -48,7 +49,8 @@ def to_the_letter() -> Iterator[None]:
     """Know no dates."""
     home = "haystack_integrations.crag"
     with ExitStack() as stack:
-        stack.enter_context(patch(f"{home}.judging.respelling.dates_in", return_value=()))
+        for reader in ("respelling", "exact"):
+            stack.enter_context(patch(f"{home}.judging.{reader}.dates_in", return_value=()))
         stack.enter_context(patch(f"{home}.expansion.expanding.other_forms", return_value=()))
         yield
 

@@ -11,6 +11,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.versions import other_writings
 
 # Not quotes and backticks: `with` in them is what is asked about.
 _MARKS: Final = ".,;:?!\u2026()\u00bf\u00a1"
@@ -63,7 +64,8 @@ class StopWordRemover(Copied):
 
         :param query: A search query.
         :returns: A dictionary with the following keys:
-            - `query`: The other words, as they are written and in their order; behind them near ones of the store.
+            - `query`: The other words, as they are written and in their order; behind them versions as others write
+                them (`v3.12` and `3.12`), and near words of the store.
         """
         words = query.split()
         bare = [word.strip(_MARKS).lower().replace("\u2019", "'") for word in words]
@@ -76,7 +78,7 @@ class StopWordRemover(Copied):
         # A mark that stands alone, as French has it before its `?`, is no word to search for.
         names_something = any(map(str.isalnum, "".join(kept)))
         rest = " ".join(kept) if names_something and len(kept) < len(words) else query
-        return {"query": " ".join([rest, *near_words(self.document_store, rest)])}
+        return {"query": " ".join([rest, *other_writings(rest), *near_words(self.document_store, rest)])}
 
     def _of(self, bare: list[str]) -> frozenset[str]:
         if self.stop_words is not None:
