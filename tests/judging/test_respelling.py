@@ -15,7 +15,7 @@ from haystack_integrations.crag.evaluation.labelled import LabelledList, prepare
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import grade
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.judging.respelling import respelled
+from haystack_integrations.crag.judging.respelling import as_meant, respelled
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.spelling import reread
@@ -141,6 +141,22 @@ def test_what_is_read_takes_the_place_of_what_is_typed_and_keeps_a_capital() -> 
 def test_other_words_stay_as_they_are(question: str, text: str) -> None:
     """Names that differ by a letter, words of the language, numbers, short words."""
     assert read(question, text) == {}
+
+
+@pytest.mark.parametrize(
+    "asked", ["Explain", "describe", "An introduction to", "The basics of", "Look up", "Search for"]
+)
+def test_to_explain_a_thing_is_to_tell_what_it_is_unless_documents_have_that_word(asked: str) -> None:
+    """EXPLAIN is a command, and a search may be what is asked about."""
+
+    def meant(*texts: str) -> str:
+        read_texts = [("", text) for text in texts]
+        return as_meant(
+            f"{asked} the notice period", read_texts, Reader(load_encoder()).read(read_texts), CORPUS.counts
+        )[0]
+
+    assert meant(NOTICE) == "the notice period"
+    assert meant(NOTICE, f"{asked} anything.") == f"{asked} the notice period"
 
 
 def test_a_word_that_the_corpus_has_elsewhere_is_no_slip() -> None:

@@ -29,6 +29,11 @@ _SHORTEST: Final = 4
 _LONG: Final = 6
 _LONGEST: Final = 40  # beyond it is no word, and each place in it would be looked at
 _PARTICLES: Final = frozenset({"in", "out", "up", "off", "on", "down", "over"})
+# To explain or describe a thing is to tell what it is, unless documents have that word themselves: EXPLAIN of SQL.
+_TO_TELL: Final = re.compile(
+    r"(?i)(?:(explain|describe|define|discuss|clarify|find)"
+    r"|(?:the |an? )?(introduction|guide|basics|definition) (?:to|of)|(look) up|(search) for|(write) about)\b"
+)
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
 
@@ -46,6 +51,8 @@ def as_meant(
     :returns: The question to judge by, and what was read in it for which words.
     """
     question = bare_question(normalised(query))
+    if (verb := _TO_TELL.match(question)) and not _holds(readings, str(verb[verb.lastindex or 0]).lower()):
+        question = question[verb.end() :].strip() or question
     meant = respelled(question, texts, readings, frequencies)
     return reread(question, meant), meant
 
