@@ -34,6 +34,8 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("The 19th century, the 21st and 200th day.", "nineteenth century, twenty-first day, two hundredth day"),
         ("The 50th state, the 115th time.", "The Fiftieth state, the one hundred and fifteenth time"),
         ("3,125 pages", "Three thousand one hundred\ntwenty-five pages"),
+        ("24 eggs, 200 days, 2000 pages", "Two dozen eggs, a couple of hundred days, a couple thousand pages"),
+        ("500,000 users, $2.5 million, 1,500", "half a\nmillion, two and a half million, one and a half thousand"),
         ("On 25 November 2026.", "2026-11-25"),
         ("At 14:30.", "14.30 Uhr"),
         ("At 14.30.", "14:30"),
@@ -96,6 +98,7 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ),
         ("the 18th and the 22nd century", "the nineteenth and the twenty-first century", ["18", "22"]),
         ("16k users, 3.5M", "15,000 and 2,500,000", ["16", "3.5"]),
+        ("50, 36 or 250 eggs", "half of them, two dozen, a couple of days, half a million", ["50", "36", "250"]),
     ],
 )
 def test_a_number_that_is_nowhere_in_the_evidence_is_named_as_it_is_written(

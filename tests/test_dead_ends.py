@@ -26,6 +26,7 @@ from haystack_integrations.crag.components import (
     WebFallback,
 )
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.state import CragState
 
@@ -182,6 +183,34 @@ def test_a_joiner_that_leads_a_state_on_and_got_none_of_what_was_refined_says_wh
     with pytest.raises(
         PipelineRuntimeError, match=r"got no refined_state.*connect .* refine.state to join.refined_state"
     ):
+        run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+
+
+def test_a_pipeline_that_gives_answers_is_refused_where_an_abstention_is_none_of_them(
+    tmp_path: Path, in_memory_store: Any
+) -> None:
+    """Its result had no `answers` then, and nothing said so."""
+    spec, file = yaml.safe_load(export("corrective_rag")), tmp_path / "cut.yml"
+    spec["connections"].remove({"sender": "router.abstain", "receiver": "replies.value"})
+    file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    ask = partial(load, str(file), store=in_memory_store, grader=HeuristicGrader(), generator=scripted("x"))
+    with pytest.raises(ConfigurationError, match=r"where 'router' abstains there .* connect router.abstain to"):
+        ask()
+    spec["outputs"]["abstention"] = "router.abstain"
+    file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    assert "do not answer" in ask().run(query=QUESTION)["abstention"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_web_search_that_gets_neither_a_query_nor_a_state_is_refused(
+    asynchronous: bool, tmp_path: Path, in_memory_store: Any
+) -> None:
+    """It was never asked, and the record said that the web was searched."""
+    spec, file = yaml.safe_load(export("signals_rag")), tmp_path / "cut.yml"
+    spec["connections"].remove({"sender": "correction.value", "receiver": "web.state"})
+    file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    rag = load(str(file), store=in_memory_store, generator=scripted("x"))
+    with pytest.raises(PipelineRuntimeError, match="WebFallback got neither a question nor a state"):
         run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
 
 

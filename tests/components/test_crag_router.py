@@ -248,7 +248,10 @@ def test_the_log_of_observe_says_of_no_document_that_it_was_dropped(caplog: pyte
     assert "evidence dropped" not in caplog.text
 
 
-@pytest.mark.parametrize(("connected", "warned"), [((), False), (("generate",), True), (("generate", "refine"), False)])
+@pytest.mark.parametrize(
+    ("connected", "warned"),
+    [((), False), (("generate",), True), (("outcome",), True), (("generate", "refine"), False)],
+)
 def test_a_correction_that_leads_nowhere_is_warned_of(
     caplog: pytest.LogCaptureFixture, connected: tuple[str, ...], warned: bool
 ) -> None:

@@ -353,6 +353,17 @@ def test_a_score_that_a_stored_document_brings_along_is_nobodys() -> None:
     assert list(joined.meta["crag"]["retrievers"]) == ["bm25"]
 
 
+def test_a_label_of_the_web_that_a_stored_document_brings_along_is_nobodys_until_the_web_was_asked() -> None:
+    """A result that was saved to the store is no search of the web, and the record would say that this run made one."""
+    saved = Document(content="A", score=1.0, meta={"crag": {"origin": "web"}})
+    joiner, state = EvidenceJoiner(weights={"bm25": 1.0}), CragState.start("q")
+    for known, origin in ((state, "index"), (replace(state, web="failed"), "index"), (replace(state, web="ok"), "web")):
+        (joined,) = joiner.run(bm25=[saved], state=known)["documents"]
+        assert joined.meta["crag"]["origin"] == origin
+    (found,) = joiner.run(bm25=[replace(saved, score=None)], state=state)["documents"]
+    assert found.meta["crag"]["origin"] == "web"  # it comes from WebFallback, which searched without a state
+
+
 def test_two_texts_of_one_id_are_two_documents_and_what_is_left_of_a_refined_one_is_that_one() -> None:
     """Two stores may count from one, both: the answer of the second is not lost for what the first has there."""
     joiner = EvidenceJoiner(weights={"faq": 1.0, "manual": 1.0})

@@ -8,6 +8,7 @@ from haystack import Document
 
 from haystack_integrations.crag.answer_prompt import AnswerPrompt
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
+from haystack_integrations.crag.errors import ConfigurationError
 
 
 def test_passages_are_numbered_and_name_their_source() -> None:
@@ -75,3 +76,17 @@ def test_own_words_replace_the_default() -> None:
     builder = EvidencePromptBuilder(system="Be brief.", template="{{ question }}{{ passages[0].text }}")
     system, user = builder.run(question="Q?", documents=[Document(content="A")])["prompt"]
     assert (system.text, user.text) == ("Be brief.", "Q?A")
+
+
+@pytest.mark.parametrize(
+    ("template", "missing"),
+    [
+        ("{{ question }}", "passage.text"),
+        ("{{ question }}{% for passage in passages %}{{ passage.title }}{% endfor %}", "passage.text"),
+        ("{% for passage in passages %}{{ passage.text }}{% endfor %}", "question"),
+    ],
+)
+def test_a_template_without_the_question_or_the_evidence_is_refused(template: str, missing: str) -> None:
+    """The model answered without it, and the record said that it wrote from these passages."""
+    with pytest.raises(ConfigurationError, match=rf"the answer's template shows no {{{{ {missing} }}}}"):
+        EvidencePromptBuilder(template=template)

@@ -8,7 +8,7 @@ import pytest
 from haystack import Document
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import after
+from makers import after, scripted
 
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.errors import ConfigurationError
@@ -192,6 +192,13 @@ def test_the_question_itself_is_never_replaced() -> None:
     for _ in range(3):
         state = after("refine", expander.run(state=after("refine", state))["state"])
         assert state.query == "fast car"
+
+
+@pytest.mark.parametrize(("mode", "warned"), [("synonyms", True), ("llm", False), ("web", False)])
+def test_a_model_that_the_mode_never_asks_is_told(mode: Any, warned: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """Who passes a model and leaves the mode out got the rules, and nothing said so."""
+    QueryExpander(mode=mode, chat_generator=scripted("no query"))
+    assert ("chat_generator has no effect in the mode 'synonyms'" in caplog.text) == warned
 
 
 def test_the_web_mode_gives_under_ten_keywords() -> None:

@@ -232,7 +232,16 @@ def test_the_span_tells_status_and_numbers_and_no_text(exporter: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"scale": "percent"}, {"slope": 0}, {"middle": float("nan")}, {"deadline_s": -1}, {"ranker": "me"}]
+    "settings",
+    [
+        {"scale": "percent"},
+        {"scale": "logit", "slope": 0},
+        {"scale": "logit", "middle": float("nan")},
+        {"slope": 2.0},  # they would have no effect
+        {"middle": 1.5},
+        {"deadline_s": -1},
+        {"ranker": "me"},
+    ],
 )
 def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any]) -> None:
     """Got and wanted, in one line."""

@@ -232,6 +232,23 @@ def test_a_share_of_the_evidence_is_judged_in_company_and_a_threshold_strip_by_s
         assert found == pytest.approx(model.probabilities(QUESTION, strips, ["", ""], alone=alone), abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ({"chat_generator": scripted("[]")}, "chat_generator has no effect with scorer='lexical'; choose scorer='llm'"),
+        ({"calibration": "mine.json"}, "calibration has no effect with scorer='lexical'; choose scorer='calibrated'"),
+        ({"scorer": "llm", "chat_generator": scripted("[]")}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_part_that_is_never_asked_is_told(
+    settings: dict[str, Any], warned: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who passes a model and leaves the scorer out got wording, and nothing said so."""
+    StripRefiner(**settings)
+    assert (warned in caplog.text) if warned else (not caplog.text)
+
+
 def test_a_calibration_that_is_not_there_is_refused_at_warm_up() -> None:
     """And not before: a pipeline can be drawn and checked without it."""
     refiner = StripRefiner(scorer="calibrated", calibration="nowhere.json")

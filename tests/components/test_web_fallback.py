@@ -132,7 +132,8 @@ def test_without_a_query_the_question_of_the_run_is_searched_for(asynchronous: b
     inputs = {"query": None, "state": CragState.start(f"penguins {CANARY}")}
     assert ask(part, asynchronous=asynchronous, **inputs)["status"] == "ok"
     assert b"q=penguins " in web.requests[0]
-    assert ask(part, asynchronous=asynchronous, query=None)["status"] == "skipped"
+    with pytest.raises(ConfigurationError, match="got neither a question nor a state"):
+        ask(part, asynchronous=asynchronous, query=None)
 
 
 def test_a_run_may_be_let_in_where_the_web_is_off(web: WebServer) -> None:

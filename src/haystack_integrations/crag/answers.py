@@ -205,4 +205,4 @@ def _invented(text: str, question: str, passages: Sequence[Document]) -> list[st
     listed = chain.from_iterable(value for value in values if isinstance(value, list | tuple | set | frozenset))
     told = (str(value) for value in chain(values, listed) if isinstance(value, str | int | float | date))
     shown = chain((question,), (passage.content or "" for passage in passages), told)
-    return unsupported_numbers(without_citations(text, " "), shown, amounts=True)
+    return unsupported_numbers(without_citations(text), shown, amounts=True)

@@ -1,4 +1,4 @@
-"""Numbers as English texts write them out: `thirty`, `two hundred and fifty`, `fifteen thousand`, `nineteenth`."""
+"""Numbers as English texts write them out: `two hundred and fifty`, `nineteenth`, `two dozen`, `half a million`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _VALUES: Final = {
     **{word: n for n, word in enumerate(_UNITS, 1)},
     **{word: 10 * n for n, word in enumerate(_TENS, 2)},
 }
-_HUNDRED: Final = "hundred"
+_DOZEN, _HUNDRED = "dozen", "hundred"
 ZEROS: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """How many zeros a scale has, by its name."""
 
@@ -28,14 +28,16 @@ _ORDINALS: Final = {
     **{f"{word.removesuffix('y')}ieth": word for word in _TENS},
     **{f"{word}th": word for word in (_HUNDRED, *ZEROS)},
 }
-_LARGE: Final = "|".join((_HUNDRED, *ZEROS))
+_LARGE: Final = "|".join((_DOZEN, _HUNDRED, *ZEROS))
 _WORD: Final = rf"(?:{'|'.join((*_UNITS, *_TENS, *_ORDINALS))}|{_LARGE}|a(?=[\s-](?:{_LARGE})\b))\b"
 _RUN: Final = re.compile(rf"\b{_WORD}(?:[\s-](?:and[\s-])?{_WORD})*")
+_COUPLE: Final = re.compile(rf"couple(?:\sof)?(?=\s(?:{_LARGE})\b)")
+_HALF: Final = re.compile(rf"\b(?:({'|'.join(_UNITS)})\sand\sa\s)?half\s(?:a\s)?({'|'.join(ZEROS)})\b")
 _WORDS: Final = re.compile("[a-z]+")
 # Nearly every text has none of them, which is seen sooner than by looking for each.
-_PARTS: Final = (*_TENS, "tieth", "teen", _HUNDRED, *ZEROS)
+_PARTS: Final = (*_TENS, "tieth", "teen", _DOZEN, _HUNDRED, *ZEROS)
 _HUNDREDS, _ROUND, _SINGLE = range(1, 100), range(20, 100, 10), range(1, 10)
-"""What `hundred` may stand behind; and behind which numbers one more word may stand, and which."""
+"""What `hundred` and `dozen` may stand behind; and behind which numbers one more word may stand, and which."""
 
 _LONGEST: Final = 32  # words of a number up to the trillions
 
@@ -54,7 +56,11 @@ def spelled(text: str) -> Iterator[int]:
     :returns: Their values, and those of their parts: two numbers may stand side by side.
     """
     lowered = text.lower()
-    for run in _RUN.findall(lowered) if any(part in lowered for part in _PARTS) else ():
+    if not any(part in lowered for part in _PARTS):
+        return
+    for whole, large in _HALF.findall(lowered) if "half" in lowered else ():
+        yield (2 * _VALUES.get(whole, 0) + 1) * 10 ** ZEROS[large] // 2
+    for run in _RUN.findall(_COUPLE.sub("two", lowered)):
         words = [_ORDINALS.get(word, word) for word in _WORDS.findall(run) if word != "and"]
         for start in range(len(words)):
             yield from _values(words[start : start + _LONGEST])
@@ -67,8 +73,8 @@ def _values(words: Sequence[str]) -> Iterator[int]:
     for word in words:
         if word in ZEROS and current and ZEROS[word] < least:
             total, current, least = total + current * 10 ** ZEROS[word], 0, ZEROS[word]
-        elif word == _HUNDRED and current in _HUNDREDS:
-            current *= 100
+        elif word in (_DOZEN, _HUNDRED) and current in _HUNDREDS:
+            current *= 12 if word == _DOZEN else 100
         elif word in _VALUES and (current % 100 == 0 or (current % 100 in _ROUND and _VALUES[word] in _SINGLE)):
             current += _VALUES[word]
         else:

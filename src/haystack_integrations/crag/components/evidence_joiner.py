@@ -130,11 +130,13 @@ class EvidenceJoiner:
 
     def _document(self, hit: Hit, known: CragState | None) -> Document:
         """Write what the retrievers said into a document."""
-        # A store's documents may bring along a score or a grade of another run; in this one nobody gave it.
+        # A store's documents may bring along a score, a grade or the web's label of another run; in this one nobody
+        # gave it. What the web gives has no score.
         is_kept = known is None or hit.document.id in {document.id for document in known.kept}
         before = crag_meta(hit.document).get("retrievers")
         said = {**before} if is_kept and isinstance(before, dict) else {}
-        origin = origin_of(hit.document)
+        is_saved = known is not None and known.web_at_best() != "ok" and hit.document.score is not None
+        origin = "index" if is_saved else origin_of(hit.document)
         is_own = known is None or hit.document.id in known.grades
         document = hit.document if is_own else without_grade(hit.document)
         document = replace(document, embedding=None, sparse_embedding=None, score=hit.score)

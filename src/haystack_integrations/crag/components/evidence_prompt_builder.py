@@ -7,6 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answer_prompt import scores_of
 from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -58,13 +59,18 @@ class EvidencePromptBuilder(Copied):
             not answer; `RecordBuilder` knows an answer that was declined by that sentence.
         :param template: Jinja2 template of the user message, with `question`, `passages` (each `number`, `source`,
             `origin`, `title`, `text`) and `boundary`. The title is empty where source or text begin with it.
-        :raises ConfigurationError: For a template that cannot be compiled or uses another variable.
+        :raises ConfigurationError: For a template that cannot be compiled, uses another variable, or leaves out the
+            question or the texts.
         """
         self.system = system
         self.template = template
-        probe = {"number": 1, "source": "probe", "origin": "index", "title": "probe", "text": "probe"}
-        variables = {"question": "probe", "passages": [probe], "boundary": "probe"}
-        self._template, _ = compile_template(template, "the answer's template", **variables)
+        probe = {"number": 1, "source": "probe", "origin": "index", "title": "probe", "text": "probe-text"}
+        variables = {"question": "probe-question", "passages": [probe], "boundary": "probe"}
+        self._template, rendered = compile_template(template, "the answer's template", **variables)
+        for name, value in {"question": "probe-question", "passage.text": "probe-text"}.items():
+            if value not in rendered:
+                msg = f"the answer's template shows no {{{{ {name} }}}}; without it no answer comes from the evidence"
+                raise ConfigurationError(msg)
 
     @component.output_types(prompt=list[ChatMessage])
     def run(self, question: str, documents: list[Document]) -> dict[str, Any]:

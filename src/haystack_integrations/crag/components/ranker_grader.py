@@ -70,6 +70,9 @@ class RankerGrader(ChatBacked):
             msg = f"middle must be a number, but got {middle!r}"
             raise ConfigurationError(msg)
         check_positive({"slope": slope, "deadline_s": deadline_s})
+        if scale == "unit" and (slope, middle) != (1.0, 0.0):
+            msg = f"slope and middle go with scale='logit' only, but got slope={slope!r} and middle={middle!r}"
+            raise ConfigurationError(msg)
         self.ranker, self.scale, self.slope, self.middle, self.deadline_s = ranker, scale, slope, middle, deadline_s
 
     @component.output_types(documents=list[Document], scores=list[float], status=str, report=dict[str, Any])

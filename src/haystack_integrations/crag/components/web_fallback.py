@@ -26,8 +26,7 @@ class WebFallback(WebBacked):
 
     Only the query leaves, less what `redact` matches. A provider's failure is a status, never an exception: `ok`,
     `empty`, `failed`, `cooldown`, `denied` or `skipped`. A provider that failed is left alone for a while, and the same
-    query is not searched twice in a minute: it gets the same documents again (see `web.search.WebSearchChain`). These
-    memories belong to the component, for as long as the process lives; nothing of a run is kept.
+    query within a minute gets the same documents (see `web.search.WebSearchChain`). Nothing of a run is kept.
 
     ```python
     from haystack import Document, component
@@ -111,6 +110,7 @@ class WebFallback(WebBacked):
             - `state`: The state after it, with what became of the web; only when one was given.
             - `status`: The same in a word.
             - `report`: Provider, results in and kept, drops by reason, who was tried, breakers.
+        :raises ConfigurationError: When neither a query nor a state came.
         """
         with trace("crag.web") as span:
             asking = self._asking(query, state, enabled)
@@ -146,5 +146,5 @@ class WebFallback(WebBacked):
 
     def _asking(self, query: str | None, state: CragState | None, enabled: bool | None) -> Asking:
         """Open one run's question; all that this run knows is in it, nothing on self."""
-        sent = outgoing(query, self._cut, "" if state is None else state.query)
+        sent = outgoing(query, self._cut, None if state is None else state.query)
         return Asking.of(self, sent, state, wanted=self.enabled if enabled is None else enabled)

@@ -52,10 +52,10 @@ def check_ways(router: Any, action: str) -> None:
     """
     if action not in LOOP_ACTIONS:
         return
-    if leads_nowhere(router, action, "generate"):
+    if leads_nowhere(router, action, "generate", "outcome"):
         logger.warning(
-            "the action {action} leads nowhere, so this run ends without an answer; connect a correction to the "
-            "router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
+            "the action {action} leads nowhere, so this run ends without answer and record; connect a correction to "
+            "the router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
             action=action,
         )
     if leads_back(router, action, "state"):

@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from haystack import logging
+
 from haystack_integrations.crag.chat import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.prompt import ExpansionPrompt
 from haystack_integrations.crag.expansion.rules import check_synonyms, load_synonyms
 from haystack_integrations.crag.fusion import check_strategy
 from haystack_integrations.crag.settings import check_one_of, check_positive, check_whole
+
+logger = logging.getLogger(__name__)
 
 ExpansionMode = Literal["synonyms", "llm", "web", "multi", "decompose"]
 
@@ -53,6 +57,8 @@ class ExpansionOptions:
             raise ConfigurationError(msg)
         if generator is not None:
             check_generator(generator)
+            if mode == "synonyms":
+                logger.warning("chat_generator has no effect in the mode 'synonyms'; choose mode='llm' to ask it")
         check_whole("max_synonyms_per_term", expander.max_synonyms_per_term)
         check_whole("n", expander.n, _MOST_QUERIES)
         check_positive({"timeout_s": expander.timeout_s})

@@ -14,7 +14,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
-from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.sockets import leads_on, sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
 CHAT_GENERATOR: Final = "chat_generator"
@@ -24,37 +24,44 @@ OF_THE_SET: Final = {"aggregate": "set"}
 """The setting by which a router goes by a grader's word on the whole set."""
 
 
-def check_loaded(pipeline: Pipeline) -> None:
+def check_loaded(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
     """
     Refuse a pipeline that would go wrong without a word.
 
     :param pipeline: A loaded pipeline.
+    :param outputs: What it gives: of which part, by name.
     :raises ConfigurationError: Naming the part, what is wrong with it and the way out.
     """
-    check_actions(pipeline)
+    check_actions(pipeline, outputs)
     check_weights(pipeline)
     check_numbers(pipeline)
 
 
-def check_actions(pipeline: Pipeline) -> None:
+def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
     """
-    Refuse a router whose policy names a correction that leads nowhere: such a run would end without a word.
+    Refuse a router whose policy names an action that leads nowhere: such a run would end without a word.
 
     :param pipeline: A loaded pipeline.
+    :param outputs: What it gives: of which part, by name. Where answers are among it, so are abstentions.
     :raises ConfigurationError: Naming the router, the action and the way out.
     """
     for name in pipeline.graph.nodes:
         router = pipeline.get_component(name)
         if not isinstance(router, CragRouter) or router.mode == "off":
             continue
-        connected = {data["from_socket"].name for _, _, data in pipeline.graph.out_edges(name, data=True)}
         ladders = (router.on_ambiguous, router.on_incorrect, router.on_ungraded)
         wanted = {action for ladder in ladders for action in ([ladder] if isinstance(ladder, str) else ladder)}
         wanted |= {"web_and_refine"} if router.keep_good and "web" in wanted else set()
-        if missing := sorted((wanted & LOOP_ACTIONS) - connected):
+        if missing := [action for action in sorted(wanted & LOOP_ACTIONS) if not leads_on(router, action)]:
             msg = (
                 f"the policy of {name!r} may choose {missing}, but nothing is connected to {missing[0]!r}; connect a "
                 f"correction to {name}.{missing[0]}, or choose another action"
+            )
+            raise ConfigurationError(msg)
+        if "answers" in outputs and not leads_on(router, "abstain") and f"{name}.abstain" not in outputs.values():
+            msg = (
+                f"where {name!r} abstains there would be no answers, as nothing is connected to 'abstain'; connect "
+                f"{name}.abstain to where the replies are joined, or name it among the outputs"
             )
             raise ConfigurationError(msg)
 

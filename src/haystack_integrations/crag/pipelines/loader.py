@@ -197,7 +197,7 @@ def load(
         with lent(live):
             pipeline = Pipeline.from_dict(spec, components=live)
     with lent(live):
-        check_loaded(pipeline)
+        check_loaded(pipeline, spec["outputs"])
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)

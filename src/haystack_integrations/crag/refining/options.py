@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
+from haystack import logging
+
 from haystack_integrations.crag.chat import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
@@ -11,6 +13,8 @@ from haystack_integrations.crag.refining.prompt import OVERHEAD
 from haystack_integrations.crag.refining.strips import Granularity
 from haystack_integrations.crag.settings import check_one_of, check_positive, check_whole
 from haystack_integrations.crag.sockets import is_part, named
+
+logger = logging.getLogger(__name__)
 
 Scorer = Literal["lexical", "embedding", "calibrated", "ranker", "llm"]
 """`lexical` compares wording, `embedding` vectors; `calibrated` is a trained model of both, which gives probabilities;
@@ -26,6 +30,9 @@ LEAST_ROOM: Final = 64
 """Tokens that a prompt must have left for strips."""
 
 _CHOICES: Final = {"granularity": Granularity, "scorer": Scorer, "on_empty": OnEmpty}
+
+_SCORING: Final = {"ranker": "ranker", "chat_generator": "llm", "calibration": "calibrated"}
+"""By which scorer a part is asked: who passes one may forget to choose it."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,13 @@ class RefinerOptions:
             raise ConfigurationError(msg)
 
     def _check_part(self) -> None:
+        for part, scorer in _SCORING.items() if self.scorer == "lexical" else ():
+            if getattr(self, part) is not None:
+                logger.warning(
+                    "{part} has no effect with scorer='lexical'; choose scorer='{scorer}' to ask it",
+                    part=part,
+                    scorer=scorer,
+                )
         if self.scorer == "llm":
             if self.chat_generator is None:
                 msg = "scorer='llm' needs a chat_generator, but got none; pass one, or use scorer='lexical'"

@@ -29,16 +29,21 @@ def patterns(expressions: Sequence[str] | None) -> list[Pattern[str]]:
     return compiled
 
 
-def outgoing(query: str | None, cut: Sequence[Pattern[str]], question: str = "") -> str:
+def outgoing(query: str | None, cut: Sequence[Pattern[str]], question: str | None = None) -> str:
     """
     Make the query that is sent.
 
     :param query: The query as it came; None or an empty one sends what the question asks, not what it tells besides.
     :param cut: What is cut from it.
-    :param question: The question that it was written for. A word that stands only in what is cut from that is not sent
-        either: an expression knows an address by its form, and a rewriter has taken it apart.
+    :param question: The question that it was written for, where it is known. A word that stands only in what is cut
+        from that is not sent either: an expression knows an address by its form, and a rewriter has taken it apart.
     :returns: What is left, on one line and no longer than search engines take; empty when nothing is.
+    :raises ConfigurationError: Where there is neither: the web would never be asked, and the record not told.
     """
+    if query is None and question is None:
+        msg = "WebFallback got neither a question nor a state; pass query, or connect the router's output web to state"
+        raise ConfigurationError(msg)
+    question = question or ""
     private = set(words(one_line(question))) - set(words(_without(question, cut)))
     asked = _without(query or meant(bare_question(question))[-1], cut).split()
     return bounded(" ".join(word for word in asked if private.isdisjoint(words(word))))
