@@ -1,10 +1,10 @@
 """
-What changed in a version, asked and written in several ways, over changelogs: is its passage found, and what is decided?
+What changed in a version, over changelogs, asked in several ways: is its passage found, and what is decided?
 
     python benchmarks/changelogs.py FOLDER [--limit 20]
 
-The folder holds packages of npm, each in a folder of its own that is named as `npm pack` names the archive (axios-1.2.3),
-all Markdown in them is indexed, in memory; asked about are versions that a heading of CHANGELOG.md or History.md names.
+The folder holds packages of npm, each unpacked in a folder that is named as the archive of `npm pack` (axios-1.2.3). All
+Markdown in them is indexed, in memory; asked about are versions that a heading of CHANGELOG.md or History.md names.
 Without and with what knows versions (`texts/versions.py`): versions whose passage is in the evidence, lists called
 `correct`, and those called `correct` for a version that there is not.
 """
