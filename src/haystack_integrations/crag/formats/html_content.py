@@ -233,6 +233,8 @@ def _without_names(body: HtmlElement) -> None:
         for name in ("id", "class"):
             if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None or _is_said(one, name):
                 one.attrib.pop(name, None)
+            else:  # of a page that older DocBook made, in capitals, which Trafilatura does not know
+                one.set(name, one.get(name).lower())
 
 
 def _is_said(one: HtmlElement, name: str) -> bool:
