@@ -424,6 +424,11 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
         ("<ul><li><label><input type='checkbox'>Plant.</label></li></ul>", "- [ ] Plant."),
         ("<ul class='inline-task-list'><li class='checked'><span>Dig.</span></li></ul>", "- [x] Dig."),
         ("<h3>End<span class='mw-editsection'>[<a href='x'>edit</a>]</span></h3><p>Two.</p>", "### End\n\nTwo."),
+        ("<div class='onthispage'><i class='fas'></i> On this page</div><p>End.</p>", f"{TEXT}\n\nEnd."),
+        (
+            "<p>End.</p><div class='prev-next-area'><a href='x'><div><p>next</p><p>Gates</p></div></a></div>",
+            "End.",
+        ),
         ("<p>End.</p><template><p>Never shown.</p></template>", "End."),
         ("<menu><li>Dig.</li><li>Plant.</li></menu>", "- Dig.\n- Plant."),
         ("<ol type='a'><li><b>Dig</b>.</li><li><p>Plant.</p></li></ol>", "- a. **Dig**.\n- b. Plant."),
@@ -892,9 +897,10 @@ def test_a_page_ends_with_text_and_not_with_its_foot_or_the_heading_of_links() -
 
 def test_a_row_of_links_with_signs_as_arrows_is_a_menu() -> None:
     """Texinfo's stands above and below each section; a table in which something else stands too is none."""
-    menu = "<table><tr><td>[<a href='a'> &lt;&lt; </a>]</td><td>[<a href='b'>Up</a>]</td><td>&nbsp;</td></tr></table>"
+    row = "<tr><td>[<a href='a'> &lt;&lt; </a>]</td><td>[<a href='b' rel='up'>Up</a>]</td><td>&nbsp;</td></tr>"
     table = "<table><tr><td>Hall</td><td><a href='a'>✓</a></td></tr></table>"
-    shown = converted(f"<html><body><h1>Halls</h1>{menu}<p>{TEXT}</p>{menu}<h2>Open</h2>{table}</body></html>")
+    one, two = (f"<table>{rows}</table>" for rows in (row.replace(" rel='up'", ""), row * 2))
+    shown = converted(f"<html><body><h1>Halls</h1>{one}<p>{TEXT}</p>{two}<h2>Open</h2>{table}</body></html>")
     assert "Up" not in shown
     assert "| Hall | ✓ |" in shown
 
