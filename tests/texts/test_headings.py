@@ -291,6 +291,26 @@ def test_in_other_texts_a_line_that_begins_with_asciidocs_mark_is_no_heading(lin
     assert "12" not in [text.over(passage) for passage in (lines, "text")][1]
 
 
+def test_in_a_wiki_a_line_between_equal_signs_is_a_heading() -> None:
+    """More of them are above fewer in some, and below them in others; a line of a table has nothing between them."""
+    for marks in (("======", "====", "=="), ("==", "===", "====")):
+        text = Headings(is_markdown=False)
+        refunds, terms, fees = (f"{sign} {title} {sign}" for sign, title in zip(marks, ("A", "B", "C"), strict=True))
+        page = f"==> a.log <==\n{refunds}\ntext\n{terms}\ntext\n{fees}\n"
+        passages = [page, "text", terms.replace(" ", ""), "===== =====", "text"]
+        assert [text.over(passage) for passage in passages] == [[], ["A", "B", "C"], ["A"], *[["A", "B"]] * 2]
+
+
+def test_a_line_in_capitals_above_indented_text_is_a_heading_where_no_others_are() -> None:
+    """As in a manual page; below a title it is a term, of which only the indented text is."""
+    page = Headings(is_markdown=False)
+    passages = ["refund(1)\n\nNAME\n       refund - pays\n\nEXIT STATUS\n       0 if paid\n", "text\n\nNOTE\ntext", ""]
+    assert [page.over(passage) for passage in passages] == [[], ["EXIT STATUS"], ["EXIT STATUS"]]
+    manual = Headings(is_markdown=False)
+    passages = ["Refunds\n=======\n\nHOME\n    a folder\n\n", "text"]
+    assert [manual.over(passage) for passage in passages] == [[], ["Refunds"]]
+
+
 def test_what_is_typed_behind_a_prompt_is_no_heading() -> None:
     """Between two lines it stands where a title would."""
     text = Headings(is_markdown=False)

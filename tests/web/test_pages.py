@@ -622,6 +622,15 @@ def test_a_page_that_shows_a_character_by_its_name_is_read_as_it_shows_it(door: 
     assert "Write &lt;br&gt;, or &#60;br>, at a line end; ask /find?from=1&copy=2 for AT&T." in read
 
 
+def test_a_cell_or_heading_of_one_word_is_no_button(door: Door) -> None:
+    """A row said "Yes" of nothing, and what stands below "Email" was the printer's."""
+    rows = "".join(f"<tr><td>{name}</td><td>{said}</td></tr>" for name, said in (("PDF", "Yes"), ("Print", "No")))
+    page = PAGE.replace(b"</article>", f"<h2>Email</h2><p>{SENTENCE}</p><table>{rows}</table></article>".encode())
+    door.reply = lambda peer, _: peer.sendall(answer(page))
+    _, read = read_one(reader(door.port), f"http://pages.example:{door.port}/")
+    assert read.splitlines()[-4:] == ["Email", SENTENCE.strip(), "| PDF | Yes | ", "| Print | No |"]
+
+
 def test_every_label_has_a_codec_that_reads_ascii() -> None:
     """All of them are Python's own, and none is used that is no character set."""
     for label, codec in _CODECS.items():

@@ -30,7 +30,7 @@ from haystack_integrations.crag.formats.html_tabs import with_tabs
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
 _FURNITURE: Final = re.compile(
-    r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|widget"
+    r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|widget|prev-next"
 )
 _NOTE: Final = re.compile(
     r"(?i)(?:^|[\s-])(?:note|tip|hint|warning|caution|danger|important|admonition|callout|alert)(?:$|[\s-])"
@@ -187,7 +187,8 @@ def _box(is_checked: bool) -> str:
 
 def _without_buttons(body: HtmlElement) -> None:
     """Keep the words of a button that opens what stands below it, which is a heading, or of which a sentence speaks."""
-    for one in body.xpath(".//span[contains(@class, 'editsection')]"):  # of a wiki: "History[edit]" were a heading
+    # Of a wiki ("History[edit]" were a heading), and of the list of a page's sections, which is left out.
+    for one in body.xpath(".//span[contains(@class, 'editsection')] | .//div[contains(@class, 'onthispage')]"):
         one.drop_tree()
     for one in list(body.iter("button")):
         if is_in(one, *HEADINGS):
@@ -233,6 +234,8 @@ def _without_names(body: HtmlElement) -> None:
         for name in ("id", "class"):
             if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None or _is_said(one, name):
                 one.attrib.pop(name, None)
+            else:  # of a page that older DocBook made, in capitals, which Trafilatura does not know
+                one.set(name, one.get(name).lower())
 
 
 def _is_said(one: HtmlElement, name: str) -> bool:

@@ -7,6 +7,10 @@ from typing import Final
 _REFRESH: Final = re.compile(
     rb"(?i)<meta(?=[^>]{0,400}http-equiv\s*=\s*[\"']?refresh)[^>]{0,400}content\s*=\s*[\"']?\s*[\d.]+\s*[;,]\s*[^\s\"'>]"
 )
+# LibreOffice's help sends whoever has no scripts on from each of its pages. Where a script goes elsewhere, too, as on
+# Javadoc's first page, nobody stays.
+_NOSCRIPT: Final = re.compile(rb"(?is)<noscript\b.{0,1000}?</noscript")
+_GOES: Final = re.compile(rb"\blocation(?:\.(?:replace|assign)\(|(?:\.href)?\s*=[^=])")
 _LINK: Final = re.compile(rb"(?i)<(?:a|area)\s[^>]{0,400}href|<i?frame\s")
 _MOST_WORDS: Final = 50  # "This page has moved to ..., and you will be there in five seconds."
 _MOST_HEADINGS: Final = 3  # more of them may be all that a page is meant to say, as slides do
@@ -20,7 +24,7 @@ def leads_away(page: bytes, text: str = "") -> bool:
     :param text: What was read of it, as Markdown, in which lists of nothing but links are left out.
     :returns: True for a redirect with few words besides, and for a page with links that has no text but for its title.
     """
-    if len(text.split()) <= _MOST_WORDS and _REFRESH.search(page) is not None:
+    if len(text.split()) <= _MOST_WORDS and _REFRESH.search(page if _GOES.search(page) else _NOSCRIPT.sub(b"", page)):
         return True
     lines = [line for line in text.splitlines() if line.strip()]
     is_titles = len(lines) <= _MOST_HEADINGS and all(line.startswith("#") for line in lines)

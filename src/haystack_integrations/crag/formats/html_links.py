@@ -14,6 +14,7 @@ _TEXTS: Final = ("p", "li", "dt", "dd")
 _LISTS: Final = ("ul", "ol", "dl")
 _BOXES: Final = ("div", "section")
 _INTRODUCES: Final = (":", "\N{FULLWIDTH COLON}")
+_MOST_ROWS: Final = 2  # of the ways to the chapters and sections around
 _LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|index)\b")
 
 
@@ -45,9 +46,10 @@ def _is_permalink(link: HtmlElement) -> bool:
 
 
 def _is_menu(table: HtmlElement) -> bool:
-    """Tell whether a table is one row of links, one of them a sign as "<<": Texinfo's way to the pages around."""
-    links = list(table.iter("a"))
-    if len(list(table.iter("tr"))) != 1 or all(_WORD.search(one.text_content()) for one in links):
+    """Tell whether a table is a row or two of links, one of them to the next page or a sign as "<<": Texinfo's way."""
+    rows, links = len(list(table.iter("tr"))), list(table.iter("a"))
+    has_signs = rows == 1 and not all(_WORD.search(one.text_content()) for one in links)
+    if rows > _MOST_ROWS or not (has_signs or any(map(leads_on, links))):
         return False
     return _words_in([table]) == _words_in(links)
 

@@ -27,7 +27,7 @@ Progress = Callable[[int, int | None, str], None]
 """Called with the number of sources done, how many there are if known, and the name of the last one."""
 
 _BATCH: Final = 512  # documents that are embedded and written together
-_FILES, _BYTES = 8, 16_000_000  # converted together: more gain nothing, and a bad file makes all be repeated
+_FILES, _BYTES = 8, 16_000_000  # converted together: of more only tiny files gain, and a bad one makes all be repeated
 
 
 def index(

@@ -22,8 +22,9 @@ _SHORTER: Final = 2  # signs that a line below a title may lack
 _ASCIIDOC: Final = re.compile(
     r"\[\[[^\s\[\]]+\]\]|\[(?:verse|quote|source|listing|NOTE|TIP|IMPORTANT|WARNING|CAUTION)[\],]"
 )
-_ONE_LINE: Final = re.compile(r"(?P<marks>={1,5})[ \t]+(?P<words>\S.*?)(?:[ \t]+=+)?\s*")
-_SIGNS: Final = "=-~^+"  # below a title, for as many `=` before it
+_ONE_LINE: Final = re.compile(r"(?P<marks>={1,6})[ \t]+(?P<words>\S.*?)(?:[ \t]+=+)?\s*")
+_OF_WIKI: Final = re.compile(r"(?P<marks>={2,6})[ \t]*(?P<words>[^\s=>](?:.*[^\s=])?)[ \t]*(?P=marks)\s*")
+_SIGNS: Final = "=-~^+_"  # below a title, for as many `=` before it
 _LONGER: Final = 3  # signs that a line below a title of AsciiDoc may have too many: a longer one ends a block
 # Lines of nothing but marks, which say what the text below them is: its place for links, a warning, code, a tab.
 _LEAD: Final = re.compile(r"[ \t]*\.\.[ \t]+(?:_[^\s:][^:]*:|[\w:.+-]+::.*)\s*|[ \t]*::\s*|\[\[[^\s\[\]]+\]\]\s*")
@@ -58,8 +59,8 @@ class Headings:
 
     Headings are lines with a line of `=` or `-` below them, and lines that begin with `#` or are marked by tags, as is
     the title of the front matter; in a text that is no Markdown, those with a line of one sign below them that is as
-    long, of AsciiDoc those that begin with `=`, and numbered sections, such as "§ 10 Notice" and "3.1.  Terms". Which
-    sign or word is of which level each text says itself, by the order in which they come. `closing` is where in the
+    long, of AsciiDoc and wikis those within `=`, numbered sections ("§ 10 Notice", "3.1.  Terms"), and capitals above
+    indented text. Which sign or word is of which level each text says itself, by their order. `closing` is where in the
     passage that was read last the headings begin that it ends with: its length where it ends with text.
     """
 
@@ -160,18 +161,20 @@ class Headings:
         return len(found["marks"]), _plain(found["words"].rstrip())
 
     def _of_asciidoc(self, before: str, line: str) -> tuple[int, str]:
-        """Read a line of a text that may be AsciiDoc, as its first title or a mark says: a title of one line."""
+        """Read a line of a text that may be AsciiDoc, as its first title or a mark says, or a wiki's: a title."""
         is_first = not (before.strip() or self._signs) and line.startswith("= ")
         self._is_asciidoc |= is_first or _ASCIIDOC.match(line) is not None
-        found = _ONE_LINE.fullmatch(line[: _LONGEST + 10]) if self._is_asciidoc else None
-        if found is None or not self._begins_below(before):
+        found = (_ONE_LINE if self._is_asciidoc else _OF_WIKI).fullmatch(line[: _LONGEST + 10])
+        if found is None or (self._is_asciidoc and not self._begins_below(before)):
             return 0, ""
         return self._level(_SIGNS[len(found["marks"]) - 1], is_over=False), _plain(found["words"])
 
     def _numbered(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line between blank ones, or above the first clause: "§ 10 Notice" is a title, "§ 10 applies." none."""
-        if before.strip() or len(line) > _LONGEST or (below.strip() and not _CLAUSE.match(below)):
+        if before.strip() or len(line) > _LONGEST:
             return 0, ""
+        if below.strip() and not _CLAUSE.match(below):
+            return self._in_capitals(line, below)
         found = _NUMBERED.fullmatch(line.strip())
         if found is None:
             return self._counted(line, below)
@@ -179,7 +182,7 @@ class Headings:
             return 0, ""
         kind = (found["kind"] or found["kind_behind"]).casefold()
         if found["annex"]:  # it follows on all sections, and is in none
-            kind = next((sign for sign, _ in self._signs if sign[0] not in _UNDERLINES), kind)
+            kind = next((sign for sign, _ in self._signs if sign[:1] not in _UNDERLINES), kind)
         return self._level(kind, is_over=False), _plain(line)
 
     def _counted(self, line: str, below: str) -> tuple[int, str]:
@@ -196,6 +199,12 @@ class Headings:
         self._section = first
         levels = [self._level(f"{depth}.", is_over=False) for depth in range(more.count(".") + 1)]
         return levels[-1], _plain(line)
+
+    def _in_capitals(self, line: str, below: str) -> tuple[int, str]:
+        """Read a line above what is indented, as manual pages have them; where other lines are titles, it is a term."""
+        is_one = line.isupper() and line[0].isalpha() and "_" not in line and below[:3].isspace()
+        is_alone = not any(sign for sign, _ in self._signs)
+        return (self._level("", is_over=False), _plain(line)) if is_one and is_alone else (0, "")
 
     def _underlined(self, before: str, line: str, below: str) -> tuple[int, str]:
         """Read a line with another one below it, which in a text that is no Markdown is as long."""

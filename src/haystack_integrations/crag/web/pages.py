@@ -13,6 +13,7 @@ import trafilatura
 from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within, call_within_async
+from haystack_integrations.crag.formats.html_marks import MARK, with_words_marked
 from haystack_integrations.crag.formats.html_references import without_no_text
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of
 from haystack_integrations.crag.interrupts import let_end
@@ -116,7 +117,10 @@ def _main_text(body: bytes, kind: str, most: int, told: int) -> str:
         # A string, not bytes: those it would also decompress. Comments are other people's words.
         text = _AMPERSAND.sub("&amp;amp;", without_no_text(text))  # Trafilatura reads what is left once more
         page = _with_few_cells(trafilatura.load_html(bounded(text)))
+        if page is not None:
+            with_words_marked(page)
         text = trafilatura.extract(page, fast=True, include_comments=False, prune_xpath=_UNSEEN) or ""
+        text = text.replace(MARK, "")
     with trace("crag.guard") as span:
         text, removed = sanitize_text(text[: 4 * _MOST_TEXT], markup=False)
         shown = cut_to_bytes(text, most)
