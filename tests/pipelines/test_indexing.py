@@ -613,6 +613,22 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
         assert said in found["page.md"]
 
 
+def test_addresses_at_the_end_of_a_log_of_changes_are_no_passages(tmp_path, store):
+    """Of versions, issues and people; those that a text refers to by words or numbers stay, and notes."""
+    text = (
+        "# Changelog\n\n## [1.1.0] - 2026-03-01\n\n- Tabs ([#12], thanks [@ann]), see [the guide] and [2][2].[^1]\n\n"
+        "[Unreleased]: https://example.org/v1.1.0...HEAD\n[1.1.0]: https://example.org/v1.0.0...v1.1.0\n"
+        "[#12]: https://example.org/12\n[@ann]: https://example.org/ann\n"
+        "[the guide]: https://example.org/guide\n[2]: https://example.org/2\n[^1]: A note.\n"
+    )
+    (tmp_path / "CHANGELOG.md").write_text(text)
+    index(tmp_path, store)
+    found = contents(store)["CHANGELOG.md"]
+    assert "HEAD" not in found and "v1.0.0" not in found and "/12" not in found and "/ann" not in found
+    assert "## [1.1.0] - 2026-03-01" in found and "Tabs ([#12], thanks [@ann])" in found
+    assert "[the guide]: https://example.org/guide\n[2]: https://example.org/2\n[^1]: A note." in found
+
+
 def test_the_pages_of_docusaurus_are_read_without_their_comments(tmp_path, store):
     """Its pages are MDX, whichever suffix they have; all of a folder of `.mdx` was passed over."""
     text = (

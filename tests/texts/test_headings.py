@@ -311,6 +311,26 @@ def test_a_line_in_capitals_above_indented_text_is_a_heading_where_no_others_are
     assert [manual.over(passage) for passage in passages] == [[], ["Refunds"]]
 
 
+def test_a_version_is_above_all_that_changed_in_it_whatever_its_level() -> None:
+    """Logs of changes have them at the level of "Fixed", and patches below the release that came before."""
+    headings = Headings()
+    headings.over("# Changelog\n\n## v1.2.0 \u2014 May 3, 2026\n\nTabs.\n\n## Fixed\n\n- A crash.\n")
+    assert headings.over("- Another one.") == ["Changelog", "v1.2.0 \u2014 May 3, 2026", "Fixed"]
+    headings.over(
+        "## [1.1.0](https://example.org/1) (2026-04-01)\n\n### Added\n\n- A clock.\n\n### [1.0.1] - 2026-03-01\n"
+    )
+    assert headings.over("- A crash.") == ["Changelog", "[1.0.1] - 2026-03-01"]
+
+
+def test_numbers_of_sections_are_no_versions() -> None:
+    """In a manual 1.2.1 is within 1.2."""
+    headings = Headings()
+    headings.over("# Manual\n\n## 1.2 Fees\n\n### 1.2.1 Late fees\n\nText.\n")
+    assert headings.over("More.") == ["Manual", "1.2 Fees", "1.2.1 Late fees"]
+    headings.over("## 1.3 - Refunds\n\n### 1.3.1 - Late refunds\n\nText.\n")
+    assert headings.over("More.") == ["Manual", "1.3 - Refunds", "1.3.1 - Late refunds"]
+
+
 def test_what_is_typed_behind_a_prompt_is_no_heading() -> None:
     """Between two lines it stands where a title would."""
     text = Headings(is_markdown=False)

@@ -14,9 +14,9 @@ from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
 from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
+from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.office_parts import completed
-from haystack_integrations.crag.texts.headings import escaped
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")

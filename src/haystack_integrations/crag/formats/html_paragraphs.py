@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from lxml.html import HtmlElement, builder, defs
 
+from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.html_links import has_own_words, leads_on
 from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
-from haystack_integrations.crag.texts.headings import escaped
 
 _WORD: Final = re.compile(r"\w")
 _BOXES: Final = ("div", "section", "article", "main", "center", "form", "header")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pypdf import PdfReader
 
-from haystack_integrations.crag.texts.headings import escaped
+from haystack_integrations.crag.formats.escaping import escaped
 
 Outline = Mapping[int, Sequence[tuple[int, str]]]
 """By page, from 0: the levels, from 1, and the words of its headings in order."""

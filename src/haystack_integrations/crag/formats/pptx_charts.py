@@ -5,9 +5,9 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, Final
 
+from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.number_formats import shown
 from haystack_integrations.crag.formats.sheets import table_of, told
-from haystack_integrations.crag.texts.headings import escaped
 
 _PLACES: Final = ".//c:ptCount/@val | .//c:pt/@idx"
 _MOST_POINTS: Final = 100_000  # a file of a few bytes may name any number of them

@@ -6,12 +6,12 @@ from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
+from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
 from haystack_integrations.crag.formats.numerals import FORMS
 from haystack_integrations.crag.formats.office_parts import completed
 from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
 from haystack_integrations.crag.formats.sheets import markdown_of
-from haystack_integrations.crag.texts.headings import escaped
 
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
-from haystack_integrations.crag.texts.headings import escaped
+from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_row
 
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage

@@ -34,7 +34,6 @@ _LEAD_OF_MARKDOWN: Final = re.compile(
 )
 _OPTION: Final = re.compile(r"[ \t]+:[\w-]+:.*")  # below the first line of a directive
 _FIELDS: Final = {"---": re.compile(r"[\w-]+\s*:"), "+++": re.compile(r"[\w-]+\s*=")}  # of YAML, TOML
-_BEGINNING: Final = re.compile(r"(?m)^(?=[ \t]{0,3}(?:#{1,6}[ \t]|`{3}|~{3}))")
 # Sections of laws and contracts, alone on their line: a word, a number, perhaps words that are no sentence.
 _NUMBERED: Final = re.compile(
     r"(?:(?P<kind>§{1,2}|(?i:art(?:icle|ikel|[ií]culo|igo|icolo|\.)|section|sec\.|clause|klausel|chapter|part|title|teil|"
@@ -47,6 +46,8 @@ _NUMBERED: Final = re.compile(
 _COUNTED: Final = re.compile(
     r"(?P<first>[1-9]\d?|[A-Z](?=\.\d))(?P<more>(?:\.\d{1,2}){0,5})(?P<gap>\.?[ \t]{1,3})(?P<words>(?=.*[^\W\d_])\S.*)"
 )
+# Of a log of changes: a version, perhaps with a date. It is above all other headings of its level.
+_RELEASE: Final = re.compile(r"(?i)\W{0,2}v?\d+(?:\.\d+)+[\w.+-]*(?:\W*(?:\d|$)|\s+[\u2013\u2014-]\s.*\d{4})")
 _LONGEST_COUNTED: Final = 80  # as wide as such texts are
 _LAST_OF_SENTENCE: Final = tuple(".;,:!?\u3002\uff1b\uff0c\uff1a\uff01\uff1f\u3001")  # Chinese ones, too
 _CLAUSE: Final = re.compile(r"\s*[(\uff08]?(?:\d{1,3}|[a-z])[).\uff09]")
@@ -70,7 +71,7 @@ class Headings:
 
         :param is_markdown: Whether it is Markdown, in which `#` begins a heading.
         """
-        self._open: list[tuple[int, str]] = []
+        self._open: list[tuple[float, str]] = []
         self._signs: list[tuple[str, bool]] = []  # of a text that is no Markdown, whether they stand above a title, too
         self._is_markdown, self._is_asciidoc = is_markdown, False
         self._section = ""  # the first number of the last heading that is counted
@@ -95,12 +96,16 @@ class Headings:
             if not line.strip():
                 continue
             above_last, above_line = above_line, self.closing
-            level, words = self._read(before, line, below)
+            depth, words = self._read(before, line, below)
             if not words and self._leads(line, below_lead=led == number - 1):
                 self.closing, led = min(self.closing, start), number
                 continue
+            is_release = _RELEASE.match(words) is not None
+            level = depth - 0.5 if is_release else depth
             if level:
-                self._open = [one for one in self._open if one[0] < level]
+                self._open = [
+                    one for one in self._open if one[0] < level and not (is_release and _RELEASE.match(one[1]))
+                ]
             if above is None:
                 above = [known for _, known in self._open]
             if words:
@@ -234,16 +239,6 @@ class Headings:
         if (sign, is_over) not in self._signs:
             self._signs.append((sign, is_over))
         return self._signs.index((sign, is_over)) + 1
-
-
-def escaped(text: str) -> str:
-    """
-    Write text so that, as Markdown, none of its lines is a heading or begins code.
-
-    :param text: Any text.
-    :returns: The text, a backslash before each line that would be one.
-    """
-    return _BEGINNING.sub(r"\\", text)
 
 
 def _plain(words: str) -> str:
