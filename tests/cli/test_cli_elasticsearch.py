@@ -134,7 +134,7 @@ def test_what_the_client_raises_in_a_query_is_explained(elasticsearch_url: str, 
     httpserver.expect_request("/slow/_search").respond_with_handler(lambda _: over.wait(60) and Response("{}"))
     hanging = httpserver.url_for("/").rstrip("/")
     for url, index, expected in (
-        (elasticsearch_url, "crag-test-none", "Elasticsearch refused: 404 index_not_found_exception; make the index"),
+        (elasticsearch_url, "crag-test-none", "Elasticsearch refused: 404 index_not_found_exception; make the index "),
         ("http://127.0.0.1:9", "any", "no answer from Elasticsearch (ConnectionError); start the server"),
         (hanging, "slow", "Elasticsearch did not answer in time (ConnectionTimeout)"),
     ):
