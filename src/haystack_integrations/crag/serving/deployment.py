@@ -29,6 +29,7 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
+from haystack_integrations.crag.serving.failures import what_failed
 from haystack_integrations.crag.serving.given import give_time, share_cache
 from haystack_integrations.crag.serving.questions import names_in
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name
@@ -157,7 +158,7 @@ async def reachable(store: Any, seconds: float | None = None) -> bool:
             else:
                 store.count_documents()
     except Exception as error:  # whatever a store raises
-        logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
+        logger.warning("The store does not answer: {what}", what=what_failed(error))
         return False
     return True
 
