@@ -66,8 +66,6 @@ _MODEL_TLS: Final = (
     "put the address that its certificate is for into CRAG_LLM_BASE_URL (http:// where it speaks no TLS); "
     f"{OWN_AUTHORITY}"
 )
-_DOCTOR: Final = "run `crag doctor --store elasticsearch --url URL --index NAME` to see what is wrong"
-
 # Haystack's own words on a Secret.
 _UNSET: Final = re.compile(r"None of the following authentication environment variables are set: (\(.*\))")
 
@@ -151,9 +149,6 @@ def _store_message(error: BaseException) -> str:
         from haystack_integrations.crag.elasticsearch.reaching import refusal  # not for the command's help
 
         return refusal(error)  # type: ignore[arg-type] # only its client's errors have a status
-    name = type(error).__name__
-    if "Timeout" in name:
-        return f"Elasticsearch did not answer in time ({name}); look at its load and disks, or {_DOCTOR}"
     return no_answer(error)
 
 

@@ -38,7 +38,7 @@ _LIMITS: Final = {"max_result_window": 10_000, "max_terms_count": 65_536}  # a p
 _MISTAKE: Final = 400
 _FORBIDDEN: Final = 403
 _FAILING: Final = 500
-BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
+_BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
 _BARRED: Final = "a proxy before it does not let that through: see the proxy's rules and its log"
 _OF_BOTH: Final = (401, 413, 429)  # told alike, whoever of the two says so
 _STARTING: Final = "it is not ready: wait, or see its log, and GET /_cluster/health"
@@ -104,7 +104,7 @@ def refusal(error: ApiError, where: str = "", index: str = "INDEX") -> str:
     """
     if isinstance(error, UnsupportedProductError):
         return f"what answers{where} is no Elasticsearch; pass the address of one"
-    status, kind, headers = error.status_code, type_of(error), error.meta.headers
+    status, kind, headers = error.status_code, _type_of(error), error.meta.headers
     way = _WAYS.get(status, "check the index {index!r} and the rights of the key, or run `crag doctor`")
     # A search that all shards refuse has the name of one that none takes, and the status of a mistake or a full queue.
     if kind == _SEARCH and status == _MISTAKE:
@@ -115,7 +115,7 @@ def refusal(error: ApiError, where: str = "", index: str = "INDEX") -> str:
     elif status >= _FAILING:
         # The server itself names an error, but to a HEAD, whose answer has no body.
         is_own = kind or "x-elastic-product" in headers
-        way = WITHOUT_SHARDS if kind in _LOST else _STARTING if is_own else BEHIND
+        way = WITHOUT_SHARDS if kind in _LOST else _STARTING if is_own else _BEHIND
     elif kind in _STATES:
         way = _STATES[kind]
     elif not kind and status not in _OF_BOTH and headers.get("content-type", "").startswith("text/"):
@@ -125,11 +125,6 @@ def refusal(error: ApiError, where: str = "", index: str = "INDEX") -> str:
     return f"Elasticsearch{where} refused: {f'{status} {kind}'.rstrip()}; {way.format(index=index)}"
 
 
-def type_of(error: Any) -> str:
-    """
-    Give the type of a server's error.
-
-    :param error: The ApiError that the client raised.
-    :returns: The type; empty where there is no JSON: to a HEAD, or where a proxy answered for the server by a page.
-    """
+def _type_of(error: ApiError) -> str:
+    """Give the type of an error; none where there is no JSON: to a HEAD, or where a proxy answered by a page."""
     return error.message if isinstance(error.body, dict) and _TYPE.fullmatch(error.message) else ""
