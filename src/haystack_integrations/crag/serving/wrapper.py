@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import asdict
+from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -103,9 +104,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
                 return completion.model_copy(
                     update={**beside, "usage": usage_of(outputs, follow_up), "follow_up": follow_up}
                 )
-        parts = self._streamed(
-            asked, known, follow_up, lambda outputs: _usage(model, body, usage_of(outputs, follow_up))
-        )
+        parts = self._streamed(asked, known, follow_up, partial(_usage, model, body))
         # A run that fails before its first word is an HTTP error, not a stream that breaks off.
         return _continued(await anext(parts), parts)
 
@@ -139,7 +138,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         asked: Mapping[str, Any],
         known: Mapping[str, Any] | None,
         follow_up: Mapping[str, Any] | None,
-        usage: Callable[[Mapping[str, Any]], list[ChatCompletion]],
+        usage: Callable[[dict[str, int] | None], list[ChatCompletion]],
     ) -> AsyncGenerator[Part, None]:
         """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
         ends: list[Part] = []
@@ -149,7 +148,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
             text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else ""
             why: Any = finish_reason(outputs)
             ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
-            ends.extend(usage(outputs))
+            ends.extend(usage(usage_of(outputs, follow_up)))
 
         with translated(asked):
             if known or not self._writers:
