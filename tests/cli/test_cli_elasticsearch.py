@@ -123,9 +123,17 @@ def test_a_folder_that_became_empty_removes_nothing_unless_it_is_told_to(docs: P
 
 
 def test_a_name_that_no_index_may_have_is_refused(docs: Path, elasticsearch_url: str) -> None:
-    """Elasticsearch wants lower case."""
-    place = ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", "No Good"]
-    assert "'No Good'" in refused(crag("index", docs, *place), ExitCode.UNREACHABLE)
+    """Elasticsearch wants lower case, but in an alias; what no name may have is said before anything is written."""
+    place = ["--store", "elasticsearch", "--url", elasticsearch_url, "--index"]
+    assert "'NoGood'" in refused(crag("index", docs, *place, "NoGood"), ExitCode.UNREACHABLE)
+    for command in (["index", docs], ["pipelines", "export", "heuristic_rag"]):
+        assert "got 'No Good' as --index" in refused(crag(*command, *place, "No Good"), ExitCode.USAGE)
+
+
+def test_a_pipeline_is_not_exported_for_an_address_that_is_none() -> None:
+    """The file would fail at its first use, elsewhere."""
+    place = ["--store", "elasticsearch", "--url", "localhost:9200"]
+    assert "wanted http://HOST:PORT" in refused(crag("pipelines", "export", "heuristic_rag", *place), ExitCode.USAGE)
 
 
 def test_what_the_client_raises_in_a_query_is_explained(elasticsearch_url: str, httpserver: HTTPServer) -> None:
@@ -134,9 +142,9 @@ def test_what_the_client_raises_in_a_query_is_explained(elasticsearch_url: str, 
     httpserver.expect_request("/slow/_search").respond_with_handler(lambda _: over.wait(60) and Response("{}"))
     hanging = httpserver.url_for("/").rstrip("/")
     for url, index, expected in (
-        (elasticsearch_url, "crag-test-none", "Elasticsearch refused: 404 index_not_found_exception; make the index"),
+        (elasticsearch_url, "crag-test-none", "Elasticsearch refused: 404 index_not_found_exception; make the index "),
         ("http://127.0.0.1:9", "any", "no answer from Elasticsearch (ConnectionError); start the server"),
-        (hanging, "slow", "Elasticsearch did not answer in time (ConnectionTimeout)"),
+        (hanging, "slow", "no answer from Elasticsearch (ConnectionTimeout); look at its load, disks and master"),
     ):
         with (
             Elasticsearch(url, request_timeout=0.5 if url == hanging else 30, max_retries=0) as client,

@@ -156,6 +156,9 @@ def test_other_languages_are_rewritten_too(first: str, newest: str, written: str
         ("My lamp is green, round and heavy", None),  # it has the message's word
         ("Could you say that again?", None),
         ("Yes, please", None),
+        ("Who wrote Emma?", "unrelated"),
+        ("How much exactly?", None),
+        ("What does that mean exactly?", None),
     ],
 )
 def test_a_new_question_is_not_replaced_by_an_earlier_one(newest: str, fallback: str | None) -> None:

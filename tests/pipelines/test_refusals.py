@@ -46,7 +46,14 @@ def test_a_key_that_may_not_index_is_told_all_that_indexing_takes() -> None:
 def said_of(status: int, kind: str, body: str = "", error: type[ApiError] = ApiError, **headers: str) -> str:
     """What is told of an answer of the server, by its status, the type of its error, its body and its headers."""
     meta = ApiResponseMeta(status, "1.1", HttpHeaders(headers), 0.0, NodeConfig("http", "127.0.0.1", 9200))
-    return reaching.refusal(error(kind, meta, {"error": {"type": kind, "reason": body}}), "http://es", "pages")
+    answer = (
+        None
+        if kind == "None"
+        else kind
+        if not kind.islower() or " " in kind
+        else {"error": {"type": kind, "reason": body}}
+    )
+    return reaching.refusal(error(kind, meta, answer), " at http://es", "pages")
 
 
 SEARCH = "search_phase_execution_exception"
@@ -58,7 +65,7 @@ SEARCH = "search_phase_execution_exception"
         (401, "security_exception", "", "it wants a key that it knows"),
         (413, "None", "", "let the server, or the proxy before it, take longer requests"),
         (429, "es_rejected_execution_exception", "", "it is too busy"),
-        (404, "index_not_found_exception", "", "check the index 'pages'"),
+        (404, "index_not_found_exception", "", "make the index 'pages' by `crag index`"),
         (400, "index_closed_exception", "", "open it (POST /pages/_open)"),
         (403, "cluster_block_exception", "", "lift the block that GET /pages/_settings/"),
         (503, SEARCH, "", "GET /_cluster/allocation/explain says why"),
@@ -71,7 +78,11 @@ SEARCH = "search_phase_execution_exception"
         (400, "x_content_parse_exception", "max_terms_count", "check the index 'pages'"),
         (502, "<html>Bad Gateway</html>", "", "a proxy before it does not reach it"),
         (504, "None", "", "a proxy before it does not reach it"),
-        (503, "process_cluster_event_timeout_exception", "", "check the index 'pages'"),
+        (503, "process_cluster_event_timeout_exception", "", "it is not ready: wait, or see its log"),
+        (503, "master_not_discovered_exception", "", "it is not ready: wait, or see its log"),
+        (503, "cluster_block_exception", "", "it is not ready: wait, or see its log"),
+        (503, "unavailable_shards_exception", "", "GET /_cluster/allocation/explain says why"),
+        (500, "null_pointer_exception", "", "it is not ready: wait, or see its log"),
         (418, "None", "", "check the index 'pages'"),
         (302, "None", "", "a proxy before it sends requests on: pass the address that it names"),
         (308, "None", "", "a proxy before it sends requests on: pass the address that it names"),
@@ -90,6 +101,15 @@ def test_a_refusal_without_a_body_is_perhaps_a_block() -> None:
     assert "the key lacks a right" in said_of(403, "None")
     assert "or lift the block that GET /pages/_settings/" in said_of(403, "None")
     assert "lift the block" not in said_of(403, "security_exception")
+
+
+@pytest.mark.parametrize(("status", "page"), [(403, "<html>Forbidden</html>"), (403, "Forbidden"), (404, "not found")])
+def test_a_proxy_that_lets_nothing_through_is_no_want_of_rights(status: int, page: str) -> None:
+    """Its page has no error's type either; the server's own answer to a HEAD says JSON, though it has no body."""
+    told = said_of(status, page, **{"Content-Type": "text/html"})
+    way = "a proxy before it does not let that through: see the proxy's rules and its log"
+    assert told == f"Elasticsearch at http://es refused: {status}; {way}"
+    assert "the key lacks a right" in said_of(403, "None", **{"Content-Type": "application/json"})
 
 
 def test_a_server_that_is_not_ready_is_told_from_a_proxy_that_does_not_reach_it() -> None:

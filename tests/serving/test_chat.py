@@ -485,15 +485,22 @@ def test_a_follow_up_that_cannot_be_written_out_is_asked_as_it_stands(answering:
         told = client.post("/v1/chat/completions", json={"model": "corrective_rag", "messages": FOLLOW_UP}).json()
     assert told["follow_up"]["question"] == FOLLOW_UP[-1]["content"]
     assert told["follow_up"]["fallback"] == "unrelated"
+    assert "asked by itself" not in told["choices"][0]["message"]["content"]  # it is answered all the same
     assert told["crag"]["trail"][0]["query"] == FOLLOW_UP[-1]["content"]
 
 
 def test_a_pipeline_without_a_model_asks_the_newest_message(answering: Any, model: ScriptedModel) -> None:
-    """It makes no call at all, which is what it is for."""
+    """It makes no call at all, which is what it is for; an abstention says that it was asked by itself."""
+    asked = {"model": "corrective_retrieval", "messages": FOLLOW_UP}
     with answering.client() as client:
-        told = client.post("/v1/chat/completions", json={"model": "corrective_retrieval", "messages": FOLLOW_UP}).json()
-    assert told["follow_up"] is None
+        told = client.post("/v1/chat/completions", json=asked).json()
+        parts, _ = streamed(client, asked)
+        first = client.post("/v1/chat/completions", json={**asked, "messages": FOLLOW_UP[2:]}).json()
+    assert (told["follow_up"]["question"], told["follow_up"]["source"]) == (FOLLOW_UP[-1]["content"], "message")
     assert told["crag"]["trail"][0]["query"] == FOLLOW_UP[-1]["content"]
+    said = [told["choices"][0]["message"]["content"], "".join(parts), first["choices"][0]["message"]["content"]]
+    assert ["This message was asked by itself" in one for one in said] == [True, True, False]
+    assert first["follow_up"] is None
     assert model.calls == 0
 
 

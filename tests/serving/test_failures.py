@@ -17,6 +17,7 @@ from haystack import Document, logging
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.errors import FilterError
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pytest_httpserver import HTTPServer
 from scripted_model import ScriptedModel, judging
 from serving.conftest import KEY, QUESTION, served
 from serving.failing import CANARY, BrokenStore, asked
@@ -25,6 +26,7 @@ from starlette.types import Message, Receive, Scope, Send
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving import failures, logs, problems
 from haystack_integrations.crag.serving.app import create_app
+from haystack_integrations.crag.serving.deployment import reachable
 from haystack_integrations.crag.serving.envelope import Envelope
 from haystack_integrations.crag.serving.settings import read_settings
 from haystack_integrations.crag.store_profiles import open_store
@@ -59,6 +61,15 @@ def test_no_failure_tells_what_was_in_it(log: io.StringIO) -> None:
     assert KEY not in lines
     assert "RuntimeError" in lines  # what an operator needs is there
     assert "POST /corrective_retrieval/run 500" in lines
+
+
+async def test_a_store_that_refuses_is_logged_with_the_status(log: io.StringIO, httpserver: HTTPServer) -> None:
+    """One that is not ready, too busy or behind a proxy has one kind of error in its client."""
+    httpserver.expect_request(re.compile("/")).respond_with_data("Bad Gateway", 502)
+    store = open_store("elasticsearch", httpserver.url_for("/").rstrip("/"))
+    assert not await reachable(store)
+    await store.close_async()
+    assert "The store does not answer: ApiError 502" in log.getvalue()
 
 
 def test_no_text_of_others_steers_who_reads_the_log(log: io.StringIO) -> None:

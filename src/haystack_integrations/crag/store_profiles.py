@@ -213,7 +213,7 @@ def elasticsearch_client(store: Any, **options: Any) -> "Iterator[Elasticsearch]
     try:
         yield client
     except elasticsearch.ApiError as error:
-        raise StoreError(refusal(error, display_url(server.hosts), server.index)) from None
+        raise StoreError(refusal(error, f" at {display_url(server.hosts)}", server.index)) from None
     except elasticsearch.TransportError as error:
         raise StoreError(no_answer(error, f" at {display_url(server.hosts)}")) from None
     finally:

@@ -66,14 +66,6 @@ _MODEL_TLS: Final = (
     "put the address that its certificate is for into CRAG_LLM_BASE_URL (http:// where it speaks no TLS); "
     f"{OWN_AUTHORITY}"
 )
-_STORE_HINTS: Final = {
-    401: "put user and password into --url, or a key into ELASTIC_API_KEY",
-    403: "use an account that may read the index (and write it, for `crag index`)",
-    404: "make the index with `crag index PATH --store elasticsearch --url URL --index NAME`",
-    429: "the server is busy: wait and try again",
-}
-_DOCTOR: Final = "run `crag doctor --store elasticsearch --url URL --index NAME` to see what is wrong"
-
 # Haystack's own words on a Secret.
 _UNSET: Final = re.compile(r"None of the following authentication environment variables are set: (\(.*\))")
 
@@ -153,15 +145,10 @@ def through_proxy(url: str) -> str:
 
 def _store_message(error: BaseException) -> str:
     """Say what Elasticsearch, or the way to it, answered; never a part of a document."""
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        from haystack_integrations.crag.elasticsearch.reaching import type_of  # not for the command's help
+    if isinstance(getattr(error, "status_code", None), int):
+        from haystack_integrations.crag.elasticsearch.reaching import refusal  # not for the command's help
 
-        said = f"{status} {type_of(error)}".rstrip()
-        return f"Elasticsearch refused: {said}; {_STORE_HINTS.get(status, _DOCTOR)}"
-    name = type(error).__name__
-    if "Timeout" in name:
-        return f"Elasticsearch did not answer in time ({name}); look at its load and disks, or {_DOCTOR}"
+        return refusal(error)  # type: ignore[arg-type] # only its client's errors have a status
     return no_answer(error)
 
 

@@ -83,10 +83,11 @@ def export(
 ) -> None:
     """Write a pipeline's YAML for a store, to load or deploy elsewhere."""
     from haystack_integrations.crag.pipelines.loader import export as exported
-    from haystack_integrations.crag.pipelines.opening import MEMORY, find_place
+    from haystack_integrations.crag.pipelines.opening import MEMORY, check_place, find_place
 
     # A file for elsewhere: what CRAG_STORE says is of the commands that ask or fill a store here.
     place = find_place(store or (None if url else MEMORY), url, index)
+    check_place(place)
     kind = place.kind or MEMORY
     text = exported(name, kind, place.url, place.index)
     if output is not None and not force:

@@ -15,12 +15,13 @@ from haystack_integrations.crag.interrupts import let_end
 _TIMEOUTS: Final = 3
 
 TAKE_MORE: Final = "let the server, or the proxy before it, take longer requests (nginx: client_max_body_size)"
-_RIGHTS: Final = {
+_WAYS: Final = {
     401: "it wants a key that it knows; pass a valid api_key, or user and password, to the store",
     403: (
         "the key lacks a right, or the index has another name; for questions it wants `read` and `view_index_metadata` "
         "on {index!r}, and `monitor` on the cluster; to index also `write`, `maintenance` and `create_index`"
     ),
+    404: "make the index {index!r} by `crag index`, or name another one",
     413: TAKE_MORE,
     429: "it is too busy or short of memory, or a proxy before it lets no more through: wait, then run again",
 }
@@ -30,15 +31,16 @@ _SEARCH: Final = "search_phase_execution_exception"
 _STATES: Final = {  # statuses that read as if a key lacked a right, or a setting were wrong
     "index_closed_exception": "open it (POST /{index}/_open), or name another index",
     _BLOCKED: "lift the block that GET /{index}/_settings/index.blocks.* shows, or name another index",
-    _SEARCH: WITHOUT_SHARDS,
 }
+_LOST: Final = (_SEARCH, "no_shard_available_action_exception", "unavailable_shards_exception")
 
 _LIMITS: Final = {"max_result_window": 10_000, "max_terms_count": 65_536}  # a page, or names, of ours may be 10,000
 _MISTAKE: Final = 400
 _FORBIDDEN: Final = 403
-_BUSY: Final = 429
-_GATEWAY: Final = (502, 503, 504)
-BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
+_FAILING: Final = 500
+_BEHIND: Final = "a proxy before it does not reach it: start the server, or see the proxy's log"
+_BARRED: Final = "a proxy before it does not let that through: see the proxy's rules and its log"
+_OF_BOTH: Final = (401, 413, 429)  # told alike, whoever of the two says so
 _STARTING: Final = "it is not ready: wait, or see its log, and GET /_cluster/health"
 _ELSEWHERE: Final = "a proxy before it sends requests on: pass the address that it names, often the same with https://"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
@@ -91,40 +93,38 @@ def client_for(hosts: Any, **options: Any) -> Elasticsearch:
     return Elasticsearch(hosts, **{"node_class": PatientNode, **options})
 
 
-def refusal(error: ApiError, place: str, index: str) -> str:
+def refusal(error: ApiError, where: str = "", index: str = "INDEX") -> str:
     """
     Say what a server answered, and what to do.
 
     :param error: What the client raised.
-    :param place: The server's address, to be shown.
-    :param index: Name of the index.
+    :param where: The server, as ` at ADDRESS`, where it is known.
+    :param index: Name of the index, where it is known.
     :returns: The message.
     """
     if isinstance(error, UnsupportedProductError):
-        return f"what answers at {place} is no Elasticsearch; pass the address of one"
-    way = _RIGHTS.get(error.status_code, "check the index {index!r} and the rights of the key, or run `crag doctor`")
-    kind = type_of(error)
+        return f"what answers{where} is no Elasticsearch; pass the address of one"
+    status, kind, headers = error.status_code, _type_of(error), error.meta.headers
+    way = _WAYS.get(status, "check the index {index!r} and the rights of the key, or run `crag doctor`")
     # A search that all shards refuse has the name of one that none takes, and the status of a mistake or a full queue.
-    is_refused = kind == _SEARCH and error.status_code in (_MISTAKE, _BUSY)
-    is_mistake = is_refused and error.status_code == _MISTAKE
-    way = way if is_refused else _STATES.get(kind, way)
-    if is_mistake and (limit := next((name for name in _LIMITS if name in str(error.body)), None)):
-        way = f"set index.{limit} of {{index!r}} to its default, {_LIMITS[limit]}"
-    if not kind and error.status_code == _FORBIDDEN:  # to a HEAD, whose answer has no body
-        way = f"{way}; or {_STATES[_BLOCKED]}"
-    if not kind and error.status_code in _GATEWAY:  # the server itself names an error, but to a HEAD
-        way = _STARTING if "x-elastic-product" in error.meta.headers else BEHIND
-    if error.status_code in _REDIRECTS:
+    if kind == _SEARCH and status == _MISTAKE:
+        if limit := next((name for name in _LIMITS if name in str(error.body)), None):
+            way = f"set index.{limit} of {{index!r}} to its default, {_LIMITS[limit]}"
+    elif status in _REDIRECTS:
         way = _ELSEWHERE
-    said = f"{error.status_code} {kind}".rstrip()
-    return f"Elasticsearch at {place} refused: {said}; {way.format(index=index)}"
+    elif status >= _FAILING:
+        # The server itself names an error, but to a HEAD, whose answer has no body.
+        is_own = kind or "x-elastic-product" in headers
+        way = WITHOUT_SHARDS if kind in _LOST else _STARTING if is_own else _BEHIND
+    elif kind in _STATES:
+        way = _STATES[kind]
+    elif not kind and status not in _OF_BOTH and headers.get("content-type", "").startswith("text/"):
+        way = _BARRED
+    elif not kind and status == _FORBIDDEN:  # to a HEAD
+        way = f"{way}; or {_STATES[_BLOCKED]}"
+    return f"Elasticsearch{where} refused: {f'{status} {kind}'.rstrip()}; {way.format(index=index)}"
 
 
-def type_of(error: Any) -> str:
-    """
-    Give the type of a server's error.
-
-    :param error: The ApiError that the client raised.
-    :returns: The type; empty where a proxy answered for the server: then the client has its page, or `None`.
-    """
-    return error.message if _TYPE.fullmatch(error.message) and error.message != "None" else ""
+def _type_of(error: ApiError) -> str:
+    """Give the type of an error; none where there is no JSON: to a HEAD, or where a proxy answered by a page."""
+    return error.message if isinstance(error.body, dict) and _TYPE.fullmatch(error.message) else ""

@@ -14,7 +14,8 @@ from haystack_integrations.crag.expansion.prompt import beginning
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, query_key
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template, new_boundary
-from haystack_integrations.crag.texts.function_words import naming
+from haystack_integrations.crag.texts.function_words import ASKING, naming
+from haystack_integrations.crag.texts.pointing import FEWEST_TERMS, points
 from haystack_integrations.crag.texts.text import HANGUL, PHRASES, count_tokens, terms, words
 
 logger = logging.getLogger(__name__)
@@ -122,10 +123,13 @@ class FollowUp:
 
     def _leaves_it_out(self, question: str) -> bool:
         """Tell an earlier question that is only repeated, and has nothing of the newest message."""
-        told = set(terms(self.message))
+        said, told = words(self.message), set(terms(self.message))
+        # A whole question needs fewer: it asks, names what it is about, and points at nothing said before.
+        named = set(terms(" ".join(word for word in said if word not in ASKING)))
+        is_whole = len(named) >= FEWEST_TERMS and not ASKING.isdisjoint(said) and not points(self.message)
         earlier = (turn.text or "" for turn in self._earlier if turn.is_from(ChatRole.USER))
         is_repeated = query_key(question) in map(query_key, earlier)
-        return is_repeated and len(told) >= _OF_ITS_OWN and told.isdisjoint(terms(question))
+        return is_repeated and (is_whole or len(told) >= _OF_ITS_OWN) and told.isdisjoint(terms(question))
 
     def failed(self, kind: str, cost: Usage | None = None) -> None:
         """

@@ -26,7 +26,7 @@ from haystack_integrations.crag.store_profiles import (
 ELASTICSEARCH: Final = "elasticsearch"
 MEMORY: Final = "in_memory"
 INDEX: Final = "crag"
-_OF_SEVERAL: Final = set("*?,")
+_OF_NO_NAME: Final = set('*?," \\|#')  # Elasticsearch takes the first three for several
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,31 @@ def find_place(store: str | None, url: str | None, index: str | None) -> Place:
     return Place(kind, url or configured(STORE_URL_SETTING), index or configured(INDEX_SETTING) or INDEX)
 
 
+def check_place(place: Place) -> None:
+    """
+    Refuse a place that no server has; none is contacted.
+
+    :param place: What `find_place` gave.
+    :raises ConfigurationError: For a name that no index may have, or is of several, or an unusable address.
+    """
+    if place.index == "_all" or _OF_NO_NAME & set(place.index):
+        msg = (
+            f"got {place.index!r} as --index, wanted the name of one, without blanks; for several name an alias of them"
+        )
+        raise ConfigurationError(msg)
+    nodes = nodes_of(place.url) if place.url else []
+    if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
+        msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
+        raise ConfigurationError(msg)
+
+
 def elasticsearch_store(place: Place) -> Any:
     """
     Open the store of a server; it is not contacted yet.
 
     :param place: What `find_place` gave.
     :returns: The store.
-    :raises ConfigurationError: For another kind of store, a name of several indices, or a missing or unusable address.
+    :raises ConfigurationError: For another kind of store, a missing address, or as `check_place`.
     """
     if place.kind != ELASTICSEARCH:
         got = "no store" if place.kind is None else f"the store {place.kind!r}"
@@ -83,13 +101,7 @@ def elasticsearch_store(place: Place) -> Any:
             "--url URL, or ask files without an index: crag ask QUESTION --docs PATH"
         )
         raise ConfigurationError(msg)
-    if place.index == "_all" or set(place.index) & _OF_SEVERAL:
-        msg = f"got {place.index!r} as --index, wanted the name of one; for several name an alias of them"
-        raise ConfigurationError(msg)
-    nodes = nodes_of(place.url) if place.url else []
-    if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
-        msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
-        raise ConfigurationError(msg)
+    check_place(place)
     return open_store(place.kind, place.url, place.index)
 
 

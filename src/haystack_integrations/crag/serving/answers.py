@@ -1,7 +1,7 @@
 """What a client gets: the answer, the evidence that it cites, the `crag` record, all as plain JSON."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage
@@ -15,6 +15,8 @@ from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
+
+_ALONE: Final = "This message was asked by itself: if it goes on from what was said before, ask a whole question."
 
 
 class Evidence(BaseModel):
@@ -88,20 +90,23 @@ def _evidence(number: int, document: Document) -> dict[str, Any]:
     }
 
 
-def spoken(outputs: Mapping[str, Any]) -> str:
+def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = None) -> str:
     """
     Say a run's outputs, for a chat.
 
     :param outputs: As for `answer_of`.
+    :param follow_up: How its question was written out; None of a first one.
     :returns: The answer; of a pipeline without a model the evidence itself, or that nothing answers.
     """
-    text = _text(outputs)
-    if text is not None:
-        return text
-    evidence = evidence_of(outputs.get("documents") or ())
-    if evidence:
-        return "\n\n".join(f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence)
-    return unanswered(outputs.get("crag") or {})
+    text, record = _text(outputs), outputs.get("crag") or {}
+    if text is None:
+        shown = (
+            f"[{one['number']}] {one['source']}\n{one['content']}"
+            for one in evidence_of(outputs.get("documents") or ())
+        )
+        text = "\n\n".join(shown) or unanswered(record)
+    is_alone = record.get("abstention") and follow_up and follow_up["source"] == "message"
+    return f"{text}\n\n{_ALONE}" if is_alone else text
 
 
 def failed_answer(outputs: Mapping[str, Any]) -> bool:

@@ -29,7 +29,9 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
+from haystack_integrations.crag.serving.failures import what_failed
 from haystack_integrations.crag.serving.given import give_time, share_cache
+from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 from haystack_integrations.crag.serving.questions import names_in
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name
 from haystack_integrations.crag.serving.spans import untraced
@@ -157,7 +159,7 @@ async def reachable(store: Any, seconds: float | None = None) -> bool:
             else:
                 store.count_documents()
     except Exception as error:  # whatever a store raises
-        logger.warning("The store does not answer: {kind}", kind=type(error).__name__)
+        logger.warning("The store does not answer: {what}", what=what_failed(error))
         return False
     return True
 
@@ -208,7 +210,7 @@ def _store(settings: ServeSettings) -> Any:
         if name in settings.model_fields_set:
             words = "The store is memory, so {setting} has no effect: set {store}=elasticsearch, or unset it."
             logger.warning(words, setting=environment_name(name), store=STORE_SETTING)
-    store = _guarded_store() if settings.uploads else memory_store()
+    store = GuardedMemoryStore(shared=False) if settings.uploads else memory_store()
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
@@ -220,12 +222,6 @@ def _store(settings: ServeSettings) -> Any:
             words = "And {more} more; `crag ask QUESTION --docs PATH --json` lists them."
             logger.warning(words, more=len(told) - _MOST_TOLD)
     return store
-
-
-def _guarded_store() -> Any:
-    from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
-
-    return GuardedMemoryStore(shared=False)
 
 
 def _cache(settings: ServeSettings) -> "RedisGradeCache | None":

@@ -188,9 +188,11 @@ def what_failed(error: BaseException) -> str:
     Say what failed without a word of its text, which may hold a question, a document or a key.
 
     :param error: What was raised.
-    :returns: The kinds of the errors in its chain, and the component or module that failed.
+    :returns: The kinds of the errors in its chain, each with its status if it has one, and the part that failed.
     """
-    kinds = " < ".join(type(link).__name__ for link in causes(error))
+    kinds = " < ".join(
+        f"{type(link).__name__} {getattr(link, 'status_code', None) or ''}".rstrip() for link in causes(error)
+    )
     named = (name for link in causes(error) if (name := getattr(link, "component_name", None)))
     return f"{kinds}; {next(named, None) or _raised_in(error)}"
 

@@ -84,7 +84,7 @@ def problem(status: int, code: str | None = None, detail: Any = None, headers: A
     :param headers: Further headers.
     :returns: The response.
     """
-    word = code or _CODES.get(status) or _word(status)
+    word = code or _CODES.get(status) or ("internal_error" if _is_ours(status) else _CODES[400])
     body: dict[str, Any] = {**_said(_path.get(), status, word, detail), "trace_id": trace_id()}
     if detail:
         body["detail"] = list(detail)
@@ -103,15 +103,14 @@ def told_at(path: str) -> None:
 def _said(path: str, status: int, code: str, detail: Any) -> dict[str, Any]:
     """Say it in the only form that the clients of a path show: of another one they tell no more than that it failed."""
     message = f"{code}: {json.dumps(list(detail))}" if detail else code
-    is_ours = status >= HTTPStatus.INTERNAL_SERVER_ERROR
     if path.startswith(OPENAI):
-        kind = "server_error" if is_ours else "invalid_request_error"
+        kind = "server_error" if _is_ours(status) else "invalid_request_error"
         return {"error": {"message": message, "type": kind, "param": None, "code": code}}
     if path.removesuffix("/") == MCP:
-        number = _INTERNAL_ERROR if is_ours else _INVALID_REQUEST
+        number = _INTERNAL_ERROR if _is_ours(status) else _INVALID_REQUEST
         return {"jsonrpc": "2.0", "id": None, "error": {"code": number, "message": message}}
     return {"error": code}
 
 
-def _word(status: int) -> str:
-    return "internal_error" if status >= 500 else "bad_request"  # noqa: PLR2004
+def _is_ours(status: int) -> bool:
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR

@@ -3,6 +3,8 @@
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import asdict
+from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -10,8 +12,9 @@ from uuid import uuid4
 from fastapi_openai_compat import ChatCompletion
 from fastapi_openai_compat.chat_completions import chat_completion_response
 from hayhooks import BasePipelineWrapper, async_streaming_generator
-from haystack.dataclasses import StreamingChunk
+from haystack.dataclasses import ChatRole, StreamingChunk
 
+from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.web_fallback import WebFallback
@@ -42,7 +45,8 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
     :param spec: Its YAML, as `pipelines.loader.read` gives it.
     :param loaded: It, loaded.
     :param longest: Most characters of a question.
-    :param follow_ups: Whether a chat's newest message is rewritten by what was said before it.
+    :param follow_ups: Whether a chat's newest message is rewritten by what was said before it; without a model that
+        could, an abstention says that it was asked by itself.
     """
 
     deployment_type = "pipeline"
@@ -56,7 +60,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         self.question_model = question_model(name, spec, _kinds(loaded), longest)
         self.description = f"{_purpose(spec)} {title(name)}. Pipeline: {name}."
         self._writers = _streaming_parts(loaded)
-        self._rewriter = _rewriter(loaded) if follow_ups else None
+        self._follow_ups, self._rewriter = follow_ups, _rewriter(loaded)
 
     def setup(self) -> None:
         """Do nothing: the pipeline is loaded already, on the store that all wrappers share."""
@@ -93,14 +97,14 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         if not body.get("stream"):
             with translated(asked):
                 outputs = known or await self.loaded.run_async(**asked)
-                completion = chat_completion_response(spoken(outputs), f"crag-{uuid4().hex}", model)
+                completion = chat_completion_response(spoken(outputs, follow_up), f"crag-{uuid4().hex}", model)
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
                 beside = {key: told[key] for key in ("evidence", "crag", "trace_id")}
                 return completion.model_copy(
                     update={**beside, "usage": usage_of(outputs, follow_up), "follow_up": follow_up}
                 )
-        parts = self._streamed(asked, known, lambda outputs: _usage(model, body, usage_of(outputs, follow_up)))
+        parts = self._streamed(asked, known, follow_up, partial(_usage, model, body))
         # A run that fails before its first word is an HTTP error, not a stream that breaks off.
         return _continued(await anext(parts), parts)
 
@@ -114,8 +118,11 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         """Check the newest message, and have it written out where earlier ones may say what it is about."""
         asked, said = self._asked(last_question(messages), restrictions(body)), conversation(messages)
         rewriter, begun = self._rewriter, time.monotonic()
-        if rewriter is None or len(said) == 1 or not asked[QUERY].strip():
+        goes_on = sum(message.is_from(ChatRole.USER) for message in said) > 1
+        if not self._follow_ups or not goes_on or not asked[QUERY].strip():
             return asked, None
+        if rewriter is None:
+            return asked, {"question": asked[QUERY], "source": "message", "fallback": None, **asdict(Usage())}
         # Who waits for the answer waits for this, too; a half of the time stays for the search.
         budget = asked.get("budget") or {}
         half = budget.get("seconds", inf) / 2
@@ -130,17 +137,18 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         self,
         asked: Mapping[str, Any],
         known: Mapping[str, Any] | None,
-        usage: Callable[[Mapping[str, Any]], list[ChatCompletion]],
+        follow_up: Mapping[str, Any] | None,
+        usage: Callable[[dict[str, int] | None], list[ChatCompletion]],
     ) -> AsyncGenerator[Part, None]:
         """Give the answer as its generator writes it; what nobody wrote word by word comes in one piece at the end."""
         ends: list[Part] = []
         wrote = False
 
         def ended(outputs: Mapping[str, Any]) -> None:
-            text = spoken(outputs) if not wrote or failed_answer(outputs) else ""
+            text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else ""
             why: Any = finish_reason(outputs)
             ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
-            ends.extend(usage(outputs))
+            ends.extend(usage(usage_of(outputs, follow_up)))
 
         with translated(asked):
             if known or not self._writers:
