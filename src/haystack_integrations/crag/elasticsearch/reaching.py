@@ -118,7 +118,7 @@ def refusal(error: ApiError, where: str = "", index: str = "INDEX") -> str:
         way = WITHOUT_SHARDS if kind in _LOST else _STARTING if is_own else _BEHIND
     elif kind in _STATES:
         way = _STATES[kind]
-    elif not kind and status not in _OF_BOTH and headers.get("content-type", "").startswith("text/"):
+    elif not kind and status not in _OF_BOTH and (headers.get("content-type") or "").startswith("text/"):
         way = _BARRED
     elif not kind and status == _FORBIDDEN:  # to a HEAD
         way = f"{way}; or {_STATES[_BLOCKED]}"

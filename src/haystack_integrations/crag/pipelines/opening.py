@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ from haystack_integrations.crag.store_profiles import (
 ELASTICSEARCH: Final = "elasticsearch"
 MEMORY: Final = "in_memory"
 INDEX: Final = "crag"
+_DOTTED: Final = r"v?\d+(?:\.\d+)+"
 _OF_NO_NAME: Final = set('*?," \\|#')  # Elasticsearch takes the first three for several
 
 
@@ -119,13 +121,20 @@ def holds_nothing(store: Any) -> bool:
     return False
 
 
-def memory_store() -> Any:
+def memory_store(kind: Any = None) -> Any:
     """
     Open an in-memory store that nobody else shares: Haystack keeps one for each index name and process.
 
+    A number with dots is one word in it, as on Elasticsearch: to Haystack's own expression, version 5.13.9 is three
+    numbers, each of which many texts have.
+
+    :param kind: A subclass of Haystack's store, or None.
     :returns: The store.
     """
-    return open_store(MEMORY, index=f"crag-{uuid4().hex}")
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+    usual = signature(InMemoryDocumentStore).parameters["bm25_tokenization_regex"].default
+    return (kind or InMemoryDocumentStore)(f"{_DOTTED}|{usual}", index=f"crag-{uuid4().hex}")
 
 
 def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:

@@ -210,7 +210,7 @@ def _store(settings: ServeSettings) -> Any:
         if name in settings.model_fields_set:
             words = "The store is memory, so {setting} has no effect: set {store}=elasticsearch, or unset it."
             logger.warning(words, setting=environment_name(name), store=STORE_SETTING)
-    store = GuardedMemoryStore(shared=False) if settings.uploads else memory_store()
+    store = memory_store(GuardedMemoryStore if settings.uploads else None)
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
         logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))

@@ -1,0 +1,28 @@
+"""A store in memory as the command line and the server open it."""
+
+from haystack import Document
+
+from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
+
+
+def test_a_store_in_memory_finds_a_number_with_dots_as_a_whole() -> None:
+    """To Haystack's own expression 5.13.9 is three numbers, each of which any log of changes has many times."""
+    texts = [
+        "5.13.9 fixes 5 faults.",
+        "13 of 9 faults: 5.9.13, 9.5.13.",
+        "v5.13.10, 13.9 and 5.13 fix 9 faults, 5 of 13.",
+    ]
+    store = memory_store()
+    store.write_documents([Document(content=text) for text in texts])
+    found = store.bm25_retrieval("5.13.9", scale_score=False)
+    assert [each.content for each in found if each.score] == texts[:1]
+    assert store.bm25_retrieval("10. V5.13.10!")[0].content == texts[2]
+
+
+def test_no_two_of_them_share_their_documents() -> None:
+    """A server's, which is guarded, neither."""
+    stores = [memory_store(), memory_store(), memory_store(GuardedMemoryStore)]
+    stores[0].write_documents([Document(content="A refund is paid.")])
+    assert [each.count_documents() for each in stores] == [1, 0, 0]
+    assert isinstance(stores[2], GuardedMemoryStore)
