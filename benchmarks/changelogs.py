@@ -15,14 +15,14 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 from finding import find
 from haystack import Document
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.opening import memory_store
 
 FORMS = (
     "What changed in {name} {version}?",
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--limit", type=int, default=20)
     given = parser.parse_args()
-    store: Any = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store = memory_store()
     index(given.folder, store)
     asked = [*asked_of(given.folder, given.limit)]
     print(f"{store.count_documents()} passages, {len(asked)} versions of {len({each.name for each in asked})} packages")
