@@ -54,6 +54,7 @@ def test_a_name_above_or_before_its_text_is_an_entry(question: str, text: str) -
     [
         ("What does AliveInterval do?", MANUAL.replace("     AliveInterval\n\t     ", "     Other\n\t AliveInterval ")),
         ("What is the default of AliveCountMax?", MANUAL),  # of the entry above it a default is told
+        ("What is the default of AliveInterval?", MANUAL.replace("The default is 15", "It overrides the default time")),
         ("What does AliveInterval do in curl?", MANUAL),
         ("Who set AliveInterval?", MANUAL),
         ("How is AliveInterval related to AliveCountMax?", MANUAL),

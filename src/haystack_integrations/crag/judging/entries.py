@@ -34,6 +34,8 @@ _MARKS: Final = r"(?P<marks>#{1,6} |[-*+] |\| ?)?(?P<signs>[`*\"]*)(?:-\w, )?"
 _ALONE: Final = r"(?:\(\))?[`*\"]*(?: ?[=<\[({].{0,60}| \w+)?[`*\"]*:?\s*$"
 _BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"])(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
 _PROSE: Final = re.compile(r"(?:[A-Za-z]{2,}[\s,-]+){3}[A-Za-z]{2,}")
+# As a value: the text may speak of "the default shell" and of what overrides it.
+_DEFAULT: Final = re.compile(r"(?i)\bdefaults?(?:\W?:|\s+(?:is|are|values?|to)\b)|\bby\s+default\b|\(the\s+default\)")
 _CHANGE: Final = re.compile(r"(?i)\W*(?:add|fix|remov|chang|deprecat|renam|bump|updat|support)(?:e?[sd]|ed|ing)?\b")
 
 
@@ -81,7 +83,7 @@ def _explains(subject: _Subject, title: str, content: str) -> bool:
     if not all(re.search(rf"(?i)(?<!\w){re.escape(each)}(?!\w)", above) for each in subject.products):
         return False
     told = [text for text in _told(subject.name, content) if _PROSE.search(text) and not _CHANGE.match(text)]
-    return any("default" in text.lower() for text in told) if subject.wants_default else bool(told)
+    return any(map(_DEFAULT.search, told)) if subject.wants_default else bool(told)
 
 
 def _told(name: str, content: str) -> Iterator[str]:
