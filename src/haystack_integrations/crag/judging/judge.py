@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
 from haystack_integrations.crag.judging.editions import of_other_years
+from haystack_integrations.crag.judging.entries import entries
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.heads import Values
@@ -29,6 +31,7 @@ CROSSED = "crossing"
 _ALIKE = 0.65
 # Of lists that lack a number of the question 3 answered and 14 did not; of others with a number about two in three do.
 _SELDOM = 0.1
+_ENTRY = 0.8  # surely correct, and no promise: of such lists too few have labels
 
 
 class Conclusion(NamedTuple):
@@ -118,6 +121,8 @@ def concluded(
         )
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = _conclude(measured, likely, calibration)
+    if not calibration.is_calibrated and (told := entries(bare, texts) & ~doubted).any():
+        likely, conclusion = _told(likely, conclusion, told)
     if not (missing := len(absent(bare, texts))):
         return with_hops(likely, asked, readings), conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
@@ -128,6 +133,19 @@ def concluded(
     )
     likely = replace(likely, answers=np.minimum(likely.answers, _SELDOM))
     return with_hops(likely, asked, readings), said
+
+
+def _told(likely: Likely, conclusion: Conclusion, told: NDArray[np.bool_]) -> tuple[Likely, Conclusion]:
+    """Take documents to answer that have the entry of what is asked about. A calibration has met such questions."""
+    raised = Likely(
+        *(np.where(told, np.maximum(v, _ENTRY), v) for v in (likely.answers, likely.topic, likely.sufficient))
+    )
+    if conclusion.verdict == "correct":
+        return raised, conclusion
+    odds = {name: value for name, value in conclusion.probabilities.items() if name != "correct"}
+    rest = {name: value * (1 - _ENTRY) / sum(odds.values()) for name, value in odds.items()}
+    said = {"correct": _ENTRY, **rest}
+    return raised, conclusion._replace(verdict="correct", probabilities=said, covered=max(conclusion.covered, _ENTRY))
 
 
 def _by_words(signals: Features) -> Features:
