@@ -33,7 +33,7 @@ _MARKS: Final = r"(?P<marks>#{1,6} |[-*+] |\| ?)?(?P<signs>[`*\"]*)(?:-\w, )?"
 # Behind a name alone its text stands below it; else it stands behind a cell's end, a gap, or a sign where it is marked.
 _ALONE: Final = r"(?:\(\))?[`*\"]*(?: ?[=<\[({].{0,60}| \w+)?[`*\"]*:?\s*$"
 _BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"])(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
-_PROSE: Final = re.compile(r"(?:[A-Za-z]{2,}[\s,-]+){3}[A-Za-z]{2,}")
+_PROSE: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
 # As a value: the text may speak of "the default shell" and of what overrides it.
 _DEFAULT: Final = re.compile(r"(?i)\bdefaults?(?:\W?:|\s+(?:is|are|values?|to)\b)|\bby\s+default\b|\(the\s+default\)")
 _CHANGE: Final = re.compile(r"(?i)\W*(?:add|fix|remov|chang|deprecat|renam|bump|updat|support)(?:e?[sd]|ed|ing)?\b")
