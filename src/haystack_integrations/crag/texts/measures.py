@@ -20,6 +20,7 @@ _ASKED: Final = re.compile(
     r"|\b(?P<price>price|cost)\b"
 )
 _COST: Final = frozenset({"cost", "costs", "price"})
+_BETWEEN: Final = frozenset({"cost", "price", "charg", "fee", "paid", "pay", "take", "last", "run"})
 _MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
@@ -57,13 +58,13 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
     for text in texts if asked else ():
         if _PATTERNS[kind].search(text) or _COLUMN.search(text):
-            for said, measure in _told(text, kind):
+            for said, measure in _told(text, kind, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
                     return
 
 
-def _told(text: str, kind: str) -> Iterator[tuple[set[str], str]]:
+def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str]]:
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
@@ -71,8 +72,19 @@ def _told(text: str, kind: str) -> Iterator[tuple[set[str], str]]:
     for number, part in enumerate(parts):
         heading = part if part.startswith("#") else heading
         head = parts[rows[number]] if number in rows else ""
-        measure = _PATTERNS[kind].search(part)
+        amounts = (found for found in _PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
+        measure = next(amounts, None)
         if measure is None and kind in {"money", "price"} and head:
             measure = _COLUMN.search(head)
         if measure:
             yield {*terms(f"{title}\n{heading}\n{head}\n{part}")}, str(measure[measure.lastindex or 0])
+
+
+def _is_of(asked: set[str], before: str) -> bool:
+    """Tell an amount of what is asked from one of something else: "must be claimed within 10 days"."""
+    for term in reversed(terms(before[: before.rfind(" ") + 1])):
+        if term in asked:
+            return True
+        if term not in _BETWEEN and len(term) > 1 and not term.isdigit():
+            return False
+    return True
