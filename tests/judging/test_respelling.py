@@ -251,6 +251,19 @@ def test_a_date_is_read_in_the_form_that_documents_have(asked: str, written: str
 
 
 @pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Which train leaves at 6:30 pm?", "Which train leaves at 18:30?"),
+        ("How much does FL1020 cost?", "How EUR does FL-1020 cost?"),
+    ],
+)
+def test_a_time_an_id_and_a_price_are_read_in_the_form_that_documents_have(asked: str, expected: str) -> None:
+    """A time as a whole, though its "p.m." may be written otherwise, too."""
+    text = "RB 21 leaves at 18:30 and not at 6 p.m. The FL-1020 costs 129.50 EUR."
+    assert reread(asked, read(asked, text)) == expected
+
+
+@pytest.mark.parametrize(
     ("asked", "written"),
     [("2021-04-03", "April 3, 2021"), ("03.04.2021", "April 3, 2021"), ("April 3, 2021", "2021-04-03")],
 )

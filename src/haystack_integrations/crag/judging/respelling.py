@@ -19,6 +19,8 @@ from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.texts.amounts import written_in_digits
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.dates import dates_in, in_numbers
+from haystack_integrations.crag.texts.figures import written_figures
+from haystack_integrations.crag.texts.measures import written_measures
 from haystack_integrations.crag.texts.spelling import other_spellings, reread
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.text import surface_words, words
@@ -65,10 +67,11 @@ def respelled(
 
     The spelling of the other side of the Atlantic (organise, colour). A word that they write in two (wifi, wi-fi), or
     two that they write in one (log in, login). An acronym that they write out, or the words for it. A date in another
-    form, a number, a unit, a country, a version that is written in several ways (10%, ten percent). And a slip: two
-    letters have changed places in a word of five, or a word of six has a letter too many, too few, or another one;
-    never the first. Then the corpus must not have the word either. Names that differ in a letter (Hansen, Hanson) are
-    two, and a word that English has (causal) is meant as it stands, whatever the documents have (casual).
+    form, a number, a unit, a country, a version, a time that is written in several ways (10%, ten percent). The unit
+    that "how long" and "how much" ask for. And a slip: two letters have changed places in a word of five, or a word of
+    six has a letter too many, too few, or another one; never the first. Then the corpus must not have the word either.
+    Names that differ in a letter (Hansen, Hanson) are two, and a word that English has (causal) is meant as it stands,
+    whatever the documents have (casual).
 
     :param query: The question.
     :param texts: Title and content of each document.
@@ -91,8 +94,10 @@ def respelled(
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
     found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
-    for otherwise in (_dated, written_in_digits, written_otherwise, written_versions):
+    # A time first: its "pm" may be written in several ways, too.
+    for otherwise in (written_figures, _dated, written_in_digits, written_otherwise, written_versions):
         found |= dict(otherwise(query, written))
+    found |= dict(written_measures(reread(query, found), written))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
     return found | dict(_slips(doubtful, texts)) if doubtful else found
