@@ -13,6 +13,7 @@ from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
 from haystack_integrations.crag.texts.dates import dates_in
+from haystack_integrations.crag.texts.figures import figures_in
 from haystack_integrations.crag.texts.versions import versions_in
 
 _CURRENCY: Final = "$\u20ac\u00a3\u00a5"
@@ -71,6 +72,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         _versions(query, shown),
         _days(query, shown),
         _ids(ids, shown),
+        _numbered(query, shown),
         _options(options, shown),
         _names(code, shown),
         _with_signs(signed, shown),
@@ -123,6 +125,15 @@ def _ids(ids: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
         number = rf"|(?<![\d.,]){parts[-1]}(?![.,]?\d)" if one[0].isalpha() else ""
         if not _tells(shown, rf"(?i)(?<![^\W_]){_PARTED.join(parts)}(?![^\W_]){number}"):
             yield one
+
+
+def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
+    """Find short ids (E-53) that no document has, though one tells another of that name (E-52)."""
+    asked = [(written, value) for written, value in figures_in(query) if value[0].isalpha() and " " not in written]
+    told = {value for text in shown for _, value in figures_in(text)} if asked else set()
+    for written, value in asked:
+        if value not in told and not _ID.fullmatch(written) and any(other[0] == value[0] for other in told):
+            yield written
 
 
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
