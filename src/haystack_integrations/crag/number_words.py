@@ -42,6 +42,25 @@ _HUNDREDS, _ROUND, _SINGLE = range(1, 100), range(20, 100, 10), range(1, 10)
 _LONGEST: Final = 32  # words of a number up to the trillions
 
 
+def written_out(number: int) -> list[str]:
+    """
+    Write a small number out.
+
+    ```python
+    from haystack_integrations.crag.number_words import written_out
+
+    assert written_out(4) == ["four", "fourth"] and written_out(40) == []
+    ```
+
+    :param number: Any number.
+    :returns: The number and its ordinal in words, from 1 to 19; nothing for others.
+    """
+    if not 0 < number <= len(_UNITS):
+        return []
+    word = _UNITS[number - 1]
+    return [word, *(ordinal for ordinal, of in _ORDINALS.items() if of == word)]
+
+
 def spelled(text: str) -> Iterator[int]:
     """
     Find numbers that are written out.

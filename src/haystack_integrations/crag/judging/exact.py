@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
+from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
 from haystack_integrations.crag.texts.versions import versions_in
@@ -31,6 +32,14 @@ _ID: Final = re.compile(
     r"(?<![\w./-])(?:\d{4,}+[A-Z\d]*+(?:[-/][A-Z\d]++)*[-/][A-Z][A-Z\d]*+|[A-Z]{1,6}-?(?=\d{4})\d++)(?![\w-])"
 )
 _VERSIONS_SIGN: Final = re.compile(r"(?<![\w.-])[vV](?=\d)")
+# What is told apart by its number, behind it.
+_COUNTED: Final = re.compile(
+    r"(?i)\b(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
+    r"|generation|grade|group|hall|lesson|level|line|module|page|part|phase|platform|room|round|route|row|rule|season"
+    r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)"
+    r" (?:no\.? ?|number |\#)?(\d{1,3})(?![\w%]|[.,:/-]\w| (?:of|or|and|to|through)\b ?\d)"
+)
+_ROMAN: Final = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _PARTS: Final = re.compile(r"[A-Z]+|\d+")
 _PARTED: Final = r"[\W_]{0,3}"
 # To the words of a text C++, C# and C are one letter, and so is half of M&S.
@@ -73,6 +82,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         _days(query, shown),
         _ids(ids, shown),
         _numbered(query, shown),
+        _counted(query, shown),
         _options(options, shown),
         _names(code, shown),
         _with_signs(signed, shown),
@@ -134,6 +144,21 @@ def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
     for written, value in asked:
         if value not in told and not _ID.fullmatch(written) and any(other[0] == value[0] for other in told):
             yield written
+
+
+def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
+    """Find things with a number (platform 7) that no document has, though one tells another of them (platform 4)."""
+    for found in _COUNTED.finditer(query):
+        thing, number = found[1], int(found[2])
+        ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
+        # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
+        listed = r":? (?:no\.? ?|number |\#)?(?:[\w-]{1,5}(?:, ?|,? (?:and|or|&) |/)){0,9}"
+        near = rf"(?i)\b{thing}s?{listed}(?:{ways})(?!\w|[.,]\d)|\b(?:{ways})[ -]{thing}|\| ?(?:{ways}) ?\|"
+        ranges = rf"(?i)\b{thing}s? (\d{{1,3}}) ?(?:-|\u2013|to|through) ?(\d{{1,3}})\b"
+        if _tells(shown, rf"(?i)\b{thing}s? (?:no\.? ?|\#)?\d") and not _tells(shown, near):
+            spans = chain.from_iterable(re.findall(ranges, text) for text in shown)
+            if not any(int(first) <= number <= int(last) for first, last in spans):
+                yield found[0]
 
 
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
