@@ -12,7 +12,7 @@ _NUMBER: Final = r"\d{1,4}(?:\.\d{1,5}){0,3}"
 _DOTTED: Final = r"\d{1,4}(?:\.\d{1,5}){1,3}"
 _VERSION: Final = re.compile(
     rf"(?<![\w.,/-])(?:(?P<said>(?i:versions?|releases?|ver\.?|v\.?)[ ]?)(?P<number>{_NUMBER})"
-    rf"|(?P<name>[A-Z]\w+[ ])?(?P<dotted>{_DOTTED})|(?P<named>[A-Z]\w+[ ])(?P<whole>\d{{1,4}}))"
+    rf"|(?P<dotted>{_DOTTED})|(?P<named>[A-Z]\w+[ ])(?P<whole>\d{{1,4}}))"
     r"(?!\w|[-/]\w|[.,]\d|[ ]?%)"
 )
 # What asks for all that a version brought, and the words in which documents tell it.
