@@ -30,6 +30,9 @@ FORMS = (
     "What does the {name} option do?",
     "What does {name} mean?",
     "What is the default of {name}?",
+    "How do I set {name}?",
+    "How does {name} work?",
+    "What values can {name} have?",
 )
 _ENTRY = re.compile(r"(?m)^(?: {3,8}|#{2,6} )`?([A-Z][a-z]+[A-Z]\w+|[a-z]+[A-Z]\w+|[A-Za-z]+_\w+)`?$")
 

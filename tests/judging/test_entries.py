@@ -37,6 +37,9 @@ OPTION = "curl 1\n\n       -j, --json <data>\n              Sends the data in a 
         ("what is AliveInterval used for in tarn.conf", MANUAL),
         ("What does the maxsockets setting do?", MARKDOWN),
         ("What is the default value of maxsockets?", MARKDOWN),
+        ("How do I set the AliveInterval option?", MANUAL),
+        ("How does AliveInterval work?", MANUAL),
+        ("What values can AliveInterval have?", MANUAL.replace("The default", "It may be 1 to 60. The default")),
         ("What does ECONNABORTED mean?", TABLE),
         ("What does the files field do?", FIELDS),
         ("What is the engines field for?", FIELDS),
@@ -56,6 +59,7 @@ def test_a_name_above_or_before_its_text_is_an_entry(question: str, text: str) -
         ("What is the default of AliveCountMax?", MANUAL),  # of the entry above it a default is told
         ("What is the default of AliveInterval?", MANUAL.replace("The default is 15", "It overrides the default time")),
         ("What does AliveInterval do in curl?", MANUAL),
+        ("What values can AliveInterval have?", MANUAL),  # none is told
         ("Who set AliveInterval?", MANUAL),
         ("How is AliveInterval related to AliveCountMax?", MANUAL),
         (

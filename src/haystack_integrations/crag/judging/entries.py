@@ -17,12 +17,17 @@ _KIND: Final = (
     r"(?:options?|settings?|parameters?|flags?|variable|directive|fields?|property|attribute|keyword|config|command|code|error|switch|key|function|method|rule)"
 )
 _NAME: Final = r"[`'\"\u201c]?(?P<name>[-.\w$][\w.$:/-]*\w)(?:\(\))?[`'\"\u201d]?"
+_WANTED: Final = (
+    r"(?:what(?:'s| is| are| does| do| can)?|(?P<values>(?:what|which) values?) (?:can|may|does)|how does"
+    r"|when should (?:i|we|you) use"
+    r"|how (?:do|can|should) (?:i|we|you) (?:use|set|configure|change|enable|disable|specify))"
+)
 _ASKED: Final = re.compile(
-    rf"(?:what(?:'s| is| are| does| do)? )?(?:the )?(?:(?P<default>default(?: values?)?|defaults?) (?:of|for) (?:the )?"
+    rf"(?:{_WANTED} )?(?:the )?(?:(?P<default>default(?: values?)?|defaults?) (?:of|for) (?:the )?"
     rf"|(?:meaning|purpose|effect|function|role|use) of (?:the )?)?"
     rf"(?:(?P<before>\w[\w.-]*) )??(?:(?P<kind>{_KIND}) )?{_NAME}"
     rf"(?: (?P<kind_behind>{_KIND}))?(?: (?:in|of|for) (?:the )?(?P<behind>\w[\w.-]*))?"
-    r"(?: (?:do|does|mean|means|meaning|stand for|used for|for|control))?"
+    r"(?: (?:do|does|mean|means|meaning|stand for|used for|for|control|work|have|take|accept|be set to))?"
     r"(?: (?:in|of|for) (?:the )?(?P<last>\w[\w.-]*))?\W*",
     re.IGNORECASE,
 )
@@ -36,15 +41,18 @@ _BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"])(?: ?\([^)]*\))?
 _PROSE: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
 # As a value: the text may speak of "the default shell" and of what overrides it.
 _DEFAULT: Final = re.compile(r"(?i)\bdefaults?(?:\W?:|\s+(?:is|are|values?|to)\b)|\bby\s+default\b|\(the\s+default\)")
+_VALUES: Final = re.compile(
+    r"(?i)\b(?:values?|(?:must|may|can) be|one of|either|yes|true|on or off|integer|boolean|string)\b"
+)
 _CHANGE: Final = re.compile(r"(?i)\W*(?:add|fix|remov|chang|deprecat|renam|bump|updat|support)(?:e?[sd]|ed|ing)?\b")
 
 
 class _Subject(NamedTuple):
-    """The name that a question asks about, of what product, and whether it asks for its default."""
+    """The name that a question asks about, of what product, and what its text must tell beside."""
 
     name: str
     products: tuple[str, ...]
-    wants_default: bool
+    wanted: re.Pattern[str]
 
 
 def entries(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
@@ -74,7 +82,8 @@ def _subject(query: str) -> _Subject | None:
     name = found["name"]
     is_named = bool(found["kind"] or found["kind_behind"] or found["default"]) or _CODE.fullmatch(name) is not None
     products = tuple(filter(None, (found["before"], found["behind"], found["last"])))
-    return _Subject(name, products, bool(found["default"])) if is_named and len(name) >= _SHORTEST else None
+    wanted = _DEFAULT if found["default"] else _VALUES if found["values"] else _PROSE
+    return _Subject(name, products, wanted) if is_named and len(name) >= _SHORTEST else None
 
 
 def _explains(subject: _Subject, title: str, content: str) -> bool:
@@ -83,7 +92,7 @@ def _explains(subject: _Subject, title: str, content: str) -> bool:
     if not all(re.search(rf"(?i)(?<!\w){re.escape(each)}(?!\w)", above) for each in subject.products):
         return False
     told = [text for text in _told(subject.name, content) if _PROSE.search(text) and not _CHANGE.match(text)]
-    return any(map(_DEFAULT.search, told)) if subject.wants_default else bool(told)
+    return any(map(subject.wanted.search, told))
 
 
 def _told(name: str, content: str) -> Iterator[str]:
