@@ -8,6 +8,7 @@ from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.measures import written_measures
 
+CONTACTS = "| Person | Phone | E-mail |\n|---|---|---|\n| Ann Lee | 4711 | ann@example.org |"
 PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp | 129.50 |"
 
 
@@ -25,6 +26,18 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How heavy is the press?", "The press: 7.2 kg", {"heavy": "kg"}),
         ("How long does the programme take to descale?", "# Descaling\n\nThe programme takes 25 min.", {"long": "min"}),
         ("How much is the Havn lamp?", PRICES, {"much": "Price"}),
+        ("What is Ann Lee's phone number?", CONTACTS, {"number": "Phone"}),
+        ("What is the e-mail address of Ann Lee?", CONTACTS, {"address": "ann@example.org"}),
+        (
+            "What is the phone number of the desk?",
+            "# Desk\n\nCall +49 30 1234-0.",
+            {"phone": "+49 30 1234-0", "number": "+49 30 1234-0"},
+        ),
+        (
+            "What is the telephone number of the desk?",
+            "Desk: tel. 4711",
+            {"number": "tel. 4711", "telephone": "tel. 4711"},
+        ),
         ("How long does the Aquaro descale?", "Aquaro\nDescaling is over in 25 minutes.", {"long": "minutes"}),
     ],
 )
@@ -39,6 +52,10 @@ def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pai
         ("How long is the warranty?", "The warranty covers no damage. Delivery takes 3 days."),
         ("How much is a kayak per day?", "A bike is 12 EUR per day. A kayak has two seats."),
         ("How much is the Tind lamp?", PRICES),
+        ("What is the phone number of the Havn lamp?", PRICES),
+        ("What is the phone number of the harbour?", "At the harbour, 300 spaces are paid for by phone."),
+        ("What is the e-mail address of the harbour?", "The harbour is quiet. Write to ann@example.org."),
+        ("What is the phone number of Ben Cole?", CONTACTS),
         ("How long is the warranty of the Tind?", "The warranty is 24 months."),
         ("How long is the warranty?", "The warranty must be claimed within 10 days after a defect is found."),
         ("How much is gift wrapping?", "Orders over 60 EUR come with free gift wrapping."),

@@ -1,5 +1,6 @@
 """
-What "how much", "how long" or the price asks for: documents that answer have an amount there, and seldom that word.
+What "how much", "how long", the price or the phone number asks for: documents that answer have an amount or a number
+there, and seldom that word.
 
 "How long is the warranty?" was `incorrect` over "The warranty is 24 months." and "How much is a day pass?" over "A day
 pass is 18 EUR.", as nothing in them is long or much.
@@ -17,10 +18,12 @@ from haystack_integrations.crag.texts.wording import asked_terms
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
     r"|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
-    r"|\b(?P<price>price|cost)\b"
+    r"|\b(?P<price>price|cost)\b|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
 )
 _COST: Final = frozenset({"cost", "costs", "price"})
-_BETWEEN: Final = frozenset({"cost", "price", "charg", "fee", "paid", "pay", "take", "last", "run"})
+_BETWEEN: Final = frozenset(
+    "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact".split()
+)
 _MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
@@ -29,10 +32,22 @@ _MEASURES: Final = {
     "often": r"\b((?i:every|hourly|daily|weekly|monthly|yearly|annually|once|twice|times))\b",
     "way": rf"\d ?({_LENGTH})\b",
     "size": rf"\d ?({_LENGTH})\b",
+    "phone": (
+        r"(\+\d[\d /().-]{6,20}\d|\b0\d{2,4}[ /-]\d[\d -]{3,20}\d"
+        r"|\b(?i:tel|telephone|phone|call|dial)\b[.:]{0,2} ?\d{3,20})"
+    ),
+    "mail": r"(?<!\S)(\S{1,64}@\S{1,100}\w)",
     "weight": r"\d ?((?:kilo)?gram(?:me)?s?|k?g|tonnes?|tons?|lbs?|pounds?)\b",
 }
 _PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]))}
-_COLUMN: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
+_PRICE: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
+_COLUMNS: Final = {
+    "money": _PRICE,
+    "price": _PRICE,
+    "phone": re.compile(r"(?i)\b((?:tele)?phone|tel|mobile|extension)\b"),
+    "mail": re.compile(r"(?i)\b(e-?mail)\b"),
+}
+"""Names of columns whose cells are such amounts, whatever they look like."""
 
 
 def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -54,10 +69,10 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     if (found := _ASKED.search(query)) is None:
         return
     kind = str(found.lastgroup)
-    asking = {found[kind].lower()} | ({*words(query)} & _COST if kind in {"money", "price"} else set())
+    asking = {*words(found[kind])} | ({*words(query)} & _COST if kind in {"money", "price"} else set())
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
     for text in texts if asked else ():
-        if _PATTERNS[kind].search(text) or _COLUMN.search(text):
+        if _PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
             for said, measure in _told(text, kind, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
@@ -74,8 +89,8 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
         head = parts[rows[number]] if number in rows else ""
         amounts = (found for found in _PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
         measure = next(amounts, None)
-        if measure is None and kind in {"money", "price"} and head:
-            measure = _COLUMN.search(head)
+        if measure is None and kind in _COLUMNS and head:
+            measure = _COLUMNS[kind].search(head)
         if measure:
             yield {*terms(f"{title}\n{heading}\n{head}\n{part}")}, str(measure[measure.lastindex or 0])
 
