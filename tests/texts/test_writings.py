@@ -27,6 +27,9 @@ from haystack_integrations.crag.texts.writings import written_otherwise
         ("What did Saint Mary found?", "St. Mary founded it.", {"saint": "St."}),
         ("What was built in the 1800s?", "It is of the 19th century.", {"1800s": "19th century"}),
         ("What was lost in WW2?", "It was lost in World War II.", {"ww2": "World War II"}),
+        ("Is the gym open on Wednesday?", "The gym: Mon, Wed and Fri 17-21.", {"wednesday": "Wed"}),
+        ("Is the gym open on Fridays?", "The gym: Mon, Wed and Fri 17-21.", {"fridays": "Fri"}),
+        ("What is due in September?", "Due: Sept. 3", {"september": "Sept"}),
     ],
 )
 def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
@@ -51,6 +54,7 @@ def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
         ("Who am I?", "at 5 p.m."),
         ("What do one and two make?", "1 and 2"),
         ("Who wrote Emma?", "10% of the 1st"),
+        ("Is it open on Saturday?", "The cat sat there, to sun its fur."),
         ("", "%"),
     ],
 )
