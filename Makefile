@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 FUZZ_SECONDS ?= 60
+WORKERS ?= 2
 export HAYSTACK_TELEMETRY_ENABLED := False
 
 .PHONY: help demo test unit promises fuzz lint types fmt services stop clean
@@ -24,10 +25,10 @@ demo: $(VENV)/.demo ## install, and see three questions judged and corrected (no
 	$(BIN)/crag demo
 
 test: $(VENV)/.dev ## install, start the real services, run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 unit: $(VENV)/.dev ## the tests that need no service
-	$(BIN)/python -m pytest -m "not integration"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not integration"
 
 promises: $(VENV)/.dev ## no shift, no invention: 10,000 generated examples of each promise about scores
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest tests/test_promises.py tests/grading/test_grading_reply.py

@@ -4,9 +4,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from string import Template
 from subprocess import CalledProcessError, TimeoutExpired, run
@@ -42,6 +43,14 @@ def cache_dir() -> Path:
     folder = Path(os.environ.get("CRAG_SERVICES_DIR") or default).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@contextmanager
+def _installing() -> Iterator[None]:
+    """Wait for another process of the tests that installs: package managers do not share their folders."""
+    with (cache_dir() / "lock").open("w") as lock:
+        flock(lock, LOCK_EX)  # until the file is closed
+        yield
 
 
 def run_command(*command: str, pauses: Sequence[float] = ()) -> str:
@@ -82,9 +91,9 @@ def unpacked_elasticsearch(node: Path) -> Path:
     """Unpack the server below a folder, with our plugin and settings; return its home."""
     jdk, ours, home = _jdk17(), HERE / "elasticsearch", node / f"elasticsearch-{ELASTICSEARCH}"
     archive = cache_dir() / f"{home.name}.zip"
-    if not archive.is_file():
-        artifact = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{ELASTICSEARCH}:zip"
-        with TemporaryDirectory(dir=archive.parent) as work:
+    with _installing(), TemporaryDirectory(dir=archive.parent) as work:
+        if not archive.is_file():
+            artifact = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{ELASTICSEARCH}:zip"
             copy = ("mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={work}")
             run_command(*copy, pauses=AGAIN)
             Path(work, archive.name).rename(archive)
@@ -106,9 +115,10 @@ def elasticsearch_command(home: Path, http: int, transport: int, *settings: str,
 
 def _jaeger(_: Path, ports: Mapping[str, int]) -> list[str]:
     folder = cache_dir() / f"jaeger-{JAEGER}"
-    if not (folder / "all-in-one").is_file():
-        package = f"github.com/jaegertracing/jaeger/cmd/all-in-one@{JAEGER}"
-        run_command("env", f"GOBIN={folder}", "go", "install", package, pauses=AGAIN)
+    with _installing():
+        if not (folder / "all-in-one").is_file():
+            package = f"github.com/jaegertracing/jaeger/cmd/all-in-one@{JAEGER}"
+            run_command("env", f"GOBIN={folder}", "go", "install", package, pauses=AGAIN)
     unused = ["collector.http-server.", "collector.otlp.grpc.", "query.grpc-server.", "http-server.", "admin.http."]
     unused += [f"processor.{protocol}.server-" for protocol in ("jaeger-binary", "jaeger-compact", "zipkin-compact")]
     listen = dict.fromkeys(unused, 0)  # any port: left alone, these listen on all interfaces
@@ -154,7 +164,7 @@ def _prometheus(node: Path, ports: Mapping[str, int]) -> list[str]:
 
 def apt_install(package: str) -> None:
     """Install a Debian package, without starting a server of its own."""
-    with ExitStack() as undo:
+    with _installing(), ExitStack() as undo:
         if os.geteuid() == 0 and not POLICY.exists():  # no server of the package's own: a test's is started here
             undo.callback(POLICY.unlink)
             POLICY.write_text("#!/bin/sh\nexit 101\n")
