@@ -46,8 +46,8 @@ def cache_dir() -> Path:
 
 
 @contextmanager
-def _installing() -> Iterator[None]:
-    """Wait for another process of the tests that installs: package managers do not share their folders."""
+def installing() -> Iterator[None]:
+    """Let one process of the tests after the other install or ask for containers."""
     with (cache_dir() / "lock").open("w") as lock:
         flock(lock, LOCK_EX)  # until the file is closed
         yield
@@ -91,7 +91,7 @@ def unpacked_elasticsearch(node: Path) -> Path:
     """Unpack the server below a folder, with our plugin and settings; return its home."""
     jdk, ours, home = _jdk17(), HERE / "elasticsearch", node / f"elasticsearch-{ELASTICSEARCH}"
     archive = cache_dir() / f"{home.name}.zip"
-    with _installing(), TemporaryDirectory(dir=archive.parent) as work:
+    with installing(), TemporaryDirectory(dir=archive.parent) as work:
         if not archive.is_file():
             artifact = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{ELASTICSEARCH}:zip"
             copy = ("mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={work}")
@@ -115,7 +115,7 @@ def elasticsearch_command(home: Path, http: int, transport: int, *settings: str,
 
 def _jaeger(_: Path, ports: Mapping[str, int]) -> list[str]:
     folder = cache_dir() / f"jaeger-{JAEGER}"
-    with _installing():
+    with installing():
         if not (folder / "all-in-one").is_file():
             package = f"github.com/jaegertracing/jaeger/cmd/all-in-one@{JAEGER}"
             run_command("env", f"GOBIN={folder}", "go", "install", package, pauses=AGAIN)
@@ -164,7 +164,7 @@ def _prometheus(node: Path, ports: Mapping[str, int]) -> list[str]:
 
 def apt_install(package: str) -> None:
     """Install a Debian package, without starting a server of its own."""
-    with _installing(), ExitStack() as undo:
+    with installing(), ExitStack() as undo:
         if os.geteuid() == 0 and not POLICY.exists():  # no server of the package's own: a test's is started here
             undo.callback(POLICY.unlink)
             POLICY.write_text("#!/bin/sh\nexit 101\n")

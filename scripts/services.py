@@ -15,15 +15,16 @@ import sys
 import time
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from socket import create_connection, create_server
 from subprocess import DEVNULL, Popen
 from tempfile import mkdtemp
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import urlsplit
 
-from kinds import HERE, KINDS, ServiceUnavailable, cache_dir, run_command
+from kinds import HERE, KINDS, ServiceUnavailable, cache_dir, installing, run_command
 
 COMPOSE = ("docker", "compose", "--file", f"{HERE.parent}/docker-compose.yml")
 
@@ -42,6 +43,7 @@ class Service(AbstractContextManager["Service"]):
     pid: int = 0  # 0: Docker Compose
     directory: str = ""
     process: Popen[bytes] | None = None
+    users: TextIO | None = None  # a file that each process of the tests holds while it uses a container of theirs
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -65,8 +67,10 @@ class Service(AbstractContextManager["Service"]):
             self._end(signal.SIGTERM, 20)
             self._end(signal.SIGKILL, 2)
             shutil.rmtree(self.directory, ignore_errors=True)
-        elif self.started_here:
+        elif self.started_here and (self.users is None or _alone(self.users)):
             run_command(*COMPOSE, "rm", "--stop", "--force", "--volumes", KINDS[self.name].container or self.name)
+        if self.users:
+            self.users.close()
         self.started_here = False
 
     def _end(self, number: signal.Signals, seconds: float) -> None:
@@ -80,13 +84,26 @@ class Service(AbstractContextManager["Service"]):
                 time.sleep(0.05)
 
 
+def _alone(users: TextIO) -> bool:
+    """Hold the file alone, if no other process holds it."""
+    try:
+        flock(users, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _start_container(name: str) -> Service:
     run_command("docker", "info")
     container = KINDS[name].container or name
-    running = container in run_command(*COMPOSE, "ps", "--services", "--status", "running").split()
     urls = {variable: KINDS[name].form.format(port) for variable, port in KINDS[name].ports.items()}
-    with ExitStack() as undo:
-        service = undo.enter_context(Service(name, urls, started_here=not running))
+    with installing(), ExitStack() as undo:
+        running = container in run_command(*COMPOSE, "ps", "--services", "--status", "running").split()
+        users = undo.enter_context((cache_dir() / f"{name}.users").open("w"))
+        if running and _alone(users):
+            return Service(name, urls)
+        service = undo.enter_context(Service(name, urls, started_here=True, users=users))
+        flock(users, LOCK_SH)
         run_command(*COMPOSE, "up", "-d", "--wait", container)
         undo.pop_all()
     return service

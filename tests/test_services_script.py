@@ -84,7 +84,8 @@ def install_apt(machine: Path) -> Path:
 
 
 def leftovers(machine: Path) -> list[Path]:
-    return [*(machine / "tmp").iterdir(), *(machine / "cache").iterdir()]
+    """What stays on a machine, but for the file that those who install wait for."""
+    return [left for folder in ("tmp", "cache") for left in (machine / folder).iterdir() if left.name != "lock"]
 
 
 class TestWhereAServiceComesFrom:
@@ -115,6 +116,17 @@ class TestWhereAServiceComesFrom:
         with services.start("elasticsearch") as service:
             assert not service.started_here
         assert " rm " not in log.read_text()
+
+    def test_a_container_that_two_processes_of_the_tests_use_is_removed_by_the_last(self, bare_machine: Path) -> None:
+        """The first may end before the second."""
+        log = install_docker(bare_machine)
+        first = services.start("jaeger")
+        install_docker(bare_machine, running="jaeger")
+        second = services.start("jaeger")
+        first.stop()
+        assert " rm " not in log.read_text()
+        second.stop()
+        assert log.read_text().splitlines()[-1].endswith("rm --stop --force --volumes jaeger")
 
     @pytest.mark.parametrize("name", kinds.KINDS)
     def test_a_service_that_nothing_provides_is_unavailable_and_the_message_names_the_command(
