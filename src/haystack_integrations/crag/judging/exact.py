@@ -32,12 +32,13 @@ _ID: Final = re.compile(
     r"(?<![\w./-])(?:\d{4,}+[A-Z\d]*+(?:[-/][A-Z\d]++)*[-/][A-Z][A-Z\d]*+|[A-Z]{1,6}-?(?=\d{4})\d++)(?![\w-])"
 )
 _VERSIONS_SIGN: Final = re.compile(r"(?<![\w.-])[vV](?=\d)")
+_NO: Final = r"(?:no\.? ?|number |\#)?"
 # What is told apart by its number, behind it.
 _COUNTED: Final = re.compile(
     r"(?i)\b(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
     r"|generation|grade|group|hall|lesson|level|line|module|page|part|phase|platform|room|round|route|row|rule|season"
     r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)"
-    r" (?:no\.? ?|number |\#)?(\d{1,3})(?![\w%]|[.,:/-]\w| (?:of|or|and|to|through)\b ?\d)"
+    rf" {_NO}(\d{{1,3}})(?![\w%]|[.,:/-]\w| (?:of|or|and|to|through)\b ?\d)"
 )
 _ROMAN: Final = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _PARTS: Final = re.compile(r"[A-Z]+|\d+")
@@ -152,10 +153,10 @@ def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
         thing, number = found[1], int(found[2])
         ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
         # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
-        listed = r":? (?:no\.? ?|number |\#)?(?:[\w-]{1,5}(?:, ?|,? (?:and|or|&) |/)){0,9}"
+        listed = rf":? {_NO}(?:[\w-]{{1,5}}(?:, ?|,? (?:and|or|&) |/)){{0,9}}"
         near = rf"(?i)\b{thing}s?{listed}(?:{ways})(?!\w|[.,]\d)|\b(?:{ways})[ -]{thing}|\| ?(?:{ways}) ?\|"
         ranges = rf"(?i)\b{thing}s? (\d{{1,3}}) ?(?:-|\u2013|to|through) ?(\d{{1,3}})\b"
-        if _tells(shown, rf"(?i)\b{thing}s? (?:no\.? ?|\#)?\d") and not _tells(shown, near):
+        if _tells(shown, rf"(?i)\b{thing}s? {_NO}\d") and not _tells(shown, near):
             spans = chain.from_iterable(re.findall(ranges, text) for text in shown)
             if not any(int(first) <= number <= int(last) for first, last in spans):
                 yield found[0]

@@ -1,12 +1,13 @@
 """Large amounts, whose digits are written in several ways: 2,500,000, 2500000, 2.5 million, 2.5m."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import Final
 
 from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS
+from haystack_integrations.crag.texts.rewriting import as_written
 
 _SCALES: Final = ZEROS | SHORT_ZEROS | dict.fromkeys(("mn", "mio"), ZEROS["million"]) | {"b": ZEROS["billion"]}
 _AMOUNT: Final = re.compile(
@@ -45,7 +46,5 @@ def written_in_digits(query: str, texts: Sequence[str]) -> Iterator[tuple[str, s
     :param texts: The documents.
     :returns: Pairs of an amount as the question has it, in small letters, and what to read for it.
     """
-    for typed, value in amounts_in(query):
-        shown = Counter(other for text in texts for other, there in amounts_in(text) if there == value)
-        if shown and typed.lower() not in map(str.lower, shown):
-            yield typed.lower(), shown.most_common(1)[0][0]
+    if asked := [*amounts_in(query)]:
+        yield from as_written(asked, chain.from_iterable(map(amounts_in, texts)))

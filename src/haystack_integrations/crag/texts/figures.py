@@ -1,10 +1,11 @@
 """Times, sizes and ids, which are written in several ways: 6:30 pm and 18:30, 40 x 60 and 40x60, FL1020 and FL-1020."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
+
+from haystack_integrations.crag.texts.rewriting import as_written
 
 _FIGURE: Final = re.compile(
     r"""(?<![\w.,:/-])(?:
@@ -55,9 +56,5 @@ def written_figures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str
     :param texts: The documents.
     :returns: Pairs of one as the question has it, in small letters, and what to read for it.
     """
-    asked = [*figures_in(query)]
-    told = [*chain.from_iterable(map(figures_in, texts))] if asked else []
-    for typed, value in asked:
-        shown = Counter(other for other, there in told if there == value)
-        if shown and typed.lower() not in map(str.lower, shown):
-            yield typed.lower(), shown.most_common(1)[0][0]
+    if asked := [*figures_in(query)]:
+        yield from as_written(asked, chain.from_iterable(map(figures_in, texts)))

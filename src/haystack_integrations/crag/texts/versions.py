@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from haystack_integrations.crag.texts.rewriting import as_written
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 
 _NUMBER: Final = r"\d{1,4}(?:\.\d{1,5}){0,3}"
@@ -88,11 +89,9 @@ def written_versions(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     told = [*chain.from_iterable(map(versions_in, texts))] if asked else []
     if asked and (news := _NEWS.search(query)):
         yield from _brought(news[1] or news[2], [each for each in texts if _tells(each, asked)])
-    for one in asked:
-        same = [other for other in told if other.value == one.value]
-        as_typed = {other.written.lower() for other in same} | {other.number for other in same if other.is_apart}
-        if same and one.written.lower() not in as_typed:
-            yield one.written.lower(), Counter(other.written for other in same).most_common(1)[0][0]
+    bare = ((other.number, other.value) for other in told if other.is_apart)  # "version 3.12" has 3.12 as well
+    writings = chain(((other.written, other.value) for other in told), bare)
+    yield from as_written(((one.written, one.value) for one in asked), writings)
 
 
 def _tells(text: str, asked: Sequence[Version]) -> bool:
