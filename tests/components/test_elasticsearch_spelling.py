@@ -12,6 +12,7 @@ from lying_server import Wire, lying
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
+from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.store_profiles import open_store, prepare
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
@@ -140,3 +141,14 @@ def test_the_span_says_how_many_words_were_read_otherwise_and_not_which(
     [span] = [one for one in exporter.get_finished_spans() if "crag.retrieval.respelt" in (one.attributes or {})]
     assert (span.attributes or {})["crag.retrieval.respelt"] == 1
     assert "estr" not in str(dict(span.attributes or {}))
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [("IC402", "IC 402 to Port Selby"), ("IC 402", "IC402 to Port Selby"), ("v3.12", "3.12 adds tabs")],
+)
+def test_an_id_and_a_version_are_found_as_documents_write_them(store: Any, query: str, text: str) -> None:
+    """To the index IC402 is one word and IC 402 two; the query has both."""
+    store.write_documents([Document(content=text)])
+    assert found(store, StopWordRemover().run(query)["query"])[0] == [text]
+    assert found(store, query)[0] == []

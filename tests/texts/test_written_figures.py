@@ -2,7 +2,7 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.figures import written_figures
+from haystack_integrations.crag.texts.figures import other_figures, written_figures
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,22 @@ def test_a_figure_is_read_as_documents_write_it(question: str, text: str, pairs:
 def test_another_figure_stays_another_one(question: str, text: str) -> None:
     """And one that a document writes in the same way stays as it is."""
     assert [*written_figures(question, [text])] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "others"),
+    [
+        ("IC402", ["IC 402"]),
+        ("IC 402", ["IC402"]),
+        ("fl-1020", ["FL1020"]),
+        ("6 pm", ["18:00"]),
+        ("12 am", ["00:00"]),
+        ("18:30", ["6:30 pm"]),
+        ("9:30", ["09:30", "9:30 am"]),
+        ("40 x 60", ["40x60"]),
+        ("12 users in 2020, 40 %", []),
+    ],
+)
+def test_a_search_by_words_has_the_other_writings_of_a_figure(query: str, others: list[str]) -> None:
+    """To an index IC402 is one word, and IC 402 two."""
+    assert [*other_figures(query)] == others

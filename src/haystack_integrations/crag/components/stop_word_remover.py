@@ -9,6 +9,7 @@ from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.expansion.store_words import near_words
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
+from haystack_integrations.crag.texts.figures import other_figures
 from haystack_integrations.crag.texts.function_words import function_words
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.versions import other_writings
@@ -64,8 +65,8 @@ class StopWordRemover(Copied):
 
         :param query: A search query.
         :returns: A dictionary with the following keys:
-            - `query`: The other words, as they are written and in their order; behind them versions as others write
-                them (`v3.12` and `3.12`), and near words of the store.
+            - `query`: The other words, as they are written and in their order; behind them versions, times, sizes and
+                ids as others write them (`v3.12` and `3.12`), and near words of the store.
         """
         words = query.split()
         bare = [word.strip(_MARKS).lower().replace("\u2019", "'") for word in words]
@@ -78,7 +79,8 @@ class StopWordRemover(Copied):
         # A mark that stands alone, as French has it before its `?`, is no word to search for.
         names_something = any(map(str.isalnum, "".join(kept)))
         rest = " ".join(kept) if names_something and len(kept) < len(words) else query
-        return {"query": " ".join([rest, *other_writings(rest), *near_words(self.document_store, rest)])}
+        others = (*other_writings(rest), *other_figures(rest))
+        return {"query": " ".join([rest, *others, *near_words(self.document_store, rest)])}
 
     def _of(self, bare: list[str]) -> frozenset[str]:
         if self.stop_words is not None:

@@ -17,6 +17,7 @@ _FIGURE: Final = re.compile(
     re.VERBOSE,
 )
 _NOON: Final = 12
+_LONGEST_NAME: Final = 4
 
 
 def figures_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -58,3 +59,34 @@ def written_figures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str
     """
     if asked := [*figures_in(query)]:
         yield from as_written(asked, chain.from_iterable(map(figures_in, texts)))
+
+
+def other_figures(query: str) -> Iterator[str]:
+    """
+    Give the other writings of a query's times, sizes and ids, for a search by words: IC402 is one word, IC 402 two.
+
+    ```python
+    from haystack_integrations.crag.texts.figures import other_figures
+
+    assert [*other_figures("IC402 at 18:30")] == ["IC 402", "6:30 pm"]
+    assert [*other_figures("FL-1020, 40 x 60")] == ["FL1020", "40x60"]
+    ```
+
+    :param query: A query.
+    :returns: For each how others write it, in words that an index would not find by those of the query.
+    """
+    for written, value in figures_in(query):
+        typed = written.replace("-", " ").lower()
+        yield from (other for other in _writings(value) if other.lower() != typed)
+
+
+def _writings(value: tuple[str, ...]) -> Iterator[str]:
+    if value[0].isalpha() and len(value[0]) <= _LONGEST_NAME:  # a longer one is a word: PERIOD 2024
+        yield from (f"{value[0].upper()}{value[1]}", f"{value[0].upper()} {value[1]}")
+    elif "x" in value:
+        sides = [part for part in value if part != "x"]
+        yield from ("x".join(sides), " x ".join(sides))
+    elif value[0].isdigit():
+        hour, minute = int(value[0]), value[1]
+        past = f":{minute}" if int(minute) else ""
+        yield from (f"{hour:02}:{minute}", f"{hour % _NOON or _NOON}{past} {'ap'[hour >= _NOON]}m")
