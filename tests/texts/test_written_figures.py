@@ -9,6 +9,7 @@ from haystack_integrations.crag.texts.figures import other_figures, written_figu
     ("question", "text", "pairs"),
     [
         ("Which train leaves at 6:30 pm?", "RB 21 at 18:30", {"6:30 pm": "18:30"}),
+        ("Which train leaves at 6:30 PM?", "RB 21 at 18:30", {"6:30 pm": "18:30"}),
         ("Which train leaves at 18h30?", "RB 21 at 18:30", {"18h30": "18:30"}),
         ("Which train leaves at 9.30?", "RB 21 at 9:30", {"9.30": "9:30"}),
         ("Which train leaves at 09:30?", "RB 21 at 9:30 am", {"09:30": "9:30 am"}),
@@ -56,7 +57,7 @@ def test_another_figure_stays_another_one(question: str, text: str) -> None:
         ("18:30", ["6:30 pm"]),
         ("9:30", ["09:30", "9:30 am"]),
         ("40 x 60", ["40x60"]),
-        ("12 users in 2020, 40 %", []),
+        ("12 users in 2020, 40 %, vitamin B12", []),
     ],
 )
 def test_a_search_by_words_has_the_other_writings_of_a_figure(query: str, others: list[str]) -> None:

@@ -9,7 +9,7 @@ from haystack_integrations.crag.texts.rewriting import as_written
 
 _FIGURE: Final = re.compile(
     r"""(?<![\w.,:/-])(?:
-    (?P<hour>[01]?\d|2[0-3])(?:[:h](?P<minute>[0-5]\d))?(?:[ ]?(?P<half>[ap])(?:\.m\.|m\b))?
+    (?P<hour>[01]?\d|2[0-3])(?:[:h](?P<minute>[0-5]\d))?(?:[ ]?(?P<half>[aApP])(?:\.[mM]\.|[mM]\b))?
     |(?<=\bat[ ])(?P<spoken>[01]?\d|2[0-3])\.(?P<past>[0-5]\d)
     |(?P<wide>\d{1,5})[ ]?[xX\u00d7][ ]?(?P<high>\d{1,5})(?:[ ]?[xX\u00d7][ ]?(?P<deep>\d{1,5}))?
     |(?P<letters>[A-Za-z]{1,6})-?(?P<number>\d{2,6})|(?P<name>[A-Z]{2,6})[ ](?P<named>\d{2,6})
@@ -18,6 +18,7 @@ _FIGURE: Final = re.compile(
 )
 _NOON: Final = 12
 _LONGEST_NAME: Final = 4
+_RARE: Final = 3
 
 
 def figures_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -39,7 +40,7 @@ def figures_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         if part["hour"] and (part["minute"] or part["half"]):
             hour = int(part["hour"])
             if part["half"] and hour <= _NOON:
-                hour = hour % _NOON + _NOON * (part["half"] == "p")
+                hour = hour % _NOON + _NOON * (part["half"] in "pP")
             yield found[0], (f"{hour:02}", part["minute"] or "00")
         elif part["spoken"]:
             yield found[0], (part["spoken"].zfill(2), part["past"])
@@ -82,7 +83,9 @@ def other_figures(query: str) -> Iterator[str]:
 
 def _writings(value: tuple[str, ...]) -> Iterator[str]:
     if value[0].isalpha() and len(value[0]) <= _LONGEST_NAME:  # a longer one is a word: PERIOD 2024
-        yield from (f"{value[0].upper()}{value[1]}", f"{value[0].upper()} {value[1]}")
+        yield f"{value[0].upper()}{value[1]}"
+        if len(value[0]) > 1 and len(value[1]) >= _RARE:  # the 12 of B12 is in many texts
+            yield f"{value[0].upper()} {value[1]}"
     elif "x" in value:
         sides = [part for part in value if part != "x"]
         yield from ("x".join(sides), " x ".join(sides))
