@@ -38,6 +38,7 @@ def pytest_report_header() -> str:
 _SETTINGS = (
     *("KB_AGENT_", "CRAG_LLM_", "CRAG_SEARXNG_", "CRAG_STORE", "CRAG_INDEX"),
     *("OPENAI_", "ELASTIC_API_KEY", "ELASTICSEARCH_CA_CERTS", "OTEL_"),
+    "COLUMNS",  # the processes of `pytest -n` have it
 )
 
 
