@@ -1,12 +1,13 @@
 """
-What the shipped model says of a question about another year or number than its documents tell of.
+What the shipped model says of a question about another year, number or name than its documents tell of.
 
     python benchmarks/other_numbers.py DATASETS
 
-Fixed lists of the open half, first five documents. `asked`: questions with a number over twelve that stands in none of
-these documents (`judging/exact.py`), by what people say of the list; how often the verdict is `correct`, without that
-rule and with it. `changed`: lists that answer a question with a number, asked with another number in its place, which
-none of the documents has; a verdict `correct` is wrong then.
+Fixed lists of the open half, first five documents. `asked`: questions with a number over twelve or a name that none of
+these documents has (`judging/exact.py`), by what people say of the list; how often the verdict is `correct`, without
+that rule and with it. `changed`: lists that answer a question with a number, asked with another number in its place,
+which none of the documents has; `renamed`: those that answer one with a name, with the name of another question in its
+place. A verdict `correct` is wrong then.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from short_lists import Judge, Text, judging, text_of
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.judging import judge as judging_module
+from haystack_integrations.crag.judging.other_names import names_in, untold
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa", "selqa")
 FIRST = 5
@@ -46,6 +48,16 @@ def changed(question: str, shown: list[str], chance: random.Random) -> str | Non
     return None
 
 
+def renamed(question: str, shown: list[str], names: list[str], chance: random.Random) -> str | None:
+    """Ask about the name of another question, which no document has, in the place of one that they have."""
+    told = "\n".join(shown).lower()
+    name = next((name for name in names_in(question) if name.lower() in told), None)
+    another = chance.choice(names) if names else ""
+    if name is None or any(part.lower() in told for part in another.split()):
+        return None
+    return question.replace(name, another, 1)
+
+
 def verdicts(judge: Judge, question: str, texts: list[Text]) -> Iterator[tuple[str, bool]]:
     """Tell whether the verdict is `correct`, without and with the rule."""
     with patch.object(judging_module, "absent", lambda *_: []):
@@ -66,15 +78,18 @@ def main() -> None:
             random.Random(0),
             Counter[tuple[str, ...]](),
         )
-        judge = judging(data)
+        judge, names = judging(data), [name for case in data.ordered for name in names_in(case.question)]
         for case in data.ordered:
             if case.fixed is None or not case.strict:
                 continue
             texts = [text_of(data, passage) for passage in case.fixed.retrieved[:FIRST]]
             shown, truth = ["\n".join(text) for text in texts], data.truth(case, case.fixed, FIRST)
-            asked = {"asked": case.question} if unsupported_numbers(case.question, shown) else {}
+            is_asked = unsupported_numbers(case.question, shown) or [*untold(names_in(case.question), shown)]
+            asked = {"asked": case.question} if is_asked else {}
             if truth == "correct" and (another := changed(case.question, shown, chance)):
                 asked |= {"changed": another}
+            if truth == "correct" and (another := renamed(case.question, shown, names, chance)):
+                asked |= {"renamed": another}
             for kind, question in asked.items():
                 right = "answers" if truth == "correct" and kind == "asked" else "does not answer"
                 found[kind, right, "lists"] += 1

@@ -1,0 +1,68 @@
+"""A name that no document tells is of another one than they are about."""
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.components import StaticDocumentEmbedder
+from haystack_integrations.crag.judging.other_names import names_in, untold
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+
+TIMETABLE = "The train to York leaves at 9:10 from platform 4."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "names"),
+    [
+        ("When does the train to Leeds leave?", TIMETABLE, ["Leeds"]),
+        ("Who leads the office in New Haven?", "The office in Old Town is led by Ann.", ["New Haven"]),
+        ("Is there a manual in Dutch?", "There are manuals in German and Greek.", ["Dutch"]),
+        ("Where is Leeds?", TIMETABLE, ["Leeds"]),
+        ("Does the plan have SSO, or Kerberos?", "The plan has a password.", ["SSO", "Kerberos"]),
+        ("How big is Emma's room?", "Ann's room has 12 square metres.", ["Emma's"]),
+    ],
+)
+def test_a_name_that_stands_nowhere_is_found(question: str, text: str, names: list[str]) -> None:
+    """Places, people, languages, products."""
+    assert [*untold(names_in(question), [text])] == names
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When does the train to York leave?", TIMETABLE),
+        ("When does the train to New York leave?", TIMETABLE),
+        ("Do you ship to Norway?", "Norwegian customers pay more."),
+        ("Who was Emilie's son?", "Émilie had a son."),
+        ("How big is Emma’s room?", "Emma has 12 square metres."),
+        ("Is the museum open on Wednesday?", "It is open from Monday to Friday."),
+        ("Is the museum open in May?", "It is open from April to October."),
+        ("Leeds is where?", TIMETABLE),
+        ("Is this what I'm told?", TIMETABLE),
+        ("How Do I Reset My Router?", TIMETABLE),
+        ("HOW DO I RESET MY ROUTER?", TIMETABLE),
+        ("Wann fährt der Zug nach Leeds, und von welchem Gleis?", TIMETABLE),
+        ("Zug Leeds", TIMETABLE),
+    ],
+)
+def test_what_is_told_in_part_or_may_be_no_name_is_not_missed(question: str, text: str) -> None:
+    """German gives a capital to every noun, a headline to every word, and a sentence to its first."""
+    assert [*untold(names_in(question), [text])] == []
+
+
+def test_a_name_in_capitals_or_behind_them_is_one() -> None:
+    """A headline has capitals for its small words, too."""
+    assert names_in("Who is the CEO of Acme?") == ["CEO", "Acme"]
+    assert names_in("who sings beside The Edge of U2?") == ["The Edge"]
+    assert names_in("Who Is The CEO Of Acme?") == []
+
+
+def test_a_question_about_another_name_is_not_answered() -> None:
+    """All of its words but the name are there."""
+    store = memory_store()
+    texts = [TIMETABLE, "The train to Norwich leaves at 9:20 from platform 2.", "Dogs travel free of charge."]
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=text) for text in texts])["documents"])
+    rag = load("corrective_retrieval", store=store)
+    asked = "Does the train to {} leave from platform 4?"
+    assert rag.run(query=asked.format("York"))["crag"]["verdict"] == "correct"
+    assert rag.run(query=asked.format("Leeds"))["crag"]["verdict"] != "correct"
