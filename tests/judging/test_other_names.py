@@ -38,6 +38,8 @@ def test_a_name_that_stands_nowhere_is_found(question: str, text: str, names: li
         ("Is the museum open on Wednesday?", "It is open from Monday to Friday."),
         ("Is the museum open in May?", "It is open from April to October."),
         ("Leeds is where?", TIMETABLE),
+        ("My bike is in Leeds. When does the train leave?", TIMETABLE),
+        ("Is it open at 6 PM, for 20 EUR?", TIMETABLE),
         ("Is this what I'm told?", TIMETABLE),
         ("How Do I Reset My Router?", TIMETABLE),
         ("HOW DO I RESET MY ROUTER?", TIMETABLE),
