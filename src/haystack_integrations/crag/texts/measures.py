@@ -39,7 +39,8 @@ _MEASURES: Final = {
     "mail": r"(?<!\S)(\S{1,64}@\S{1,100}\w)",
     "weight": r"\d ?((?:kilo)?gram(?:me)?s?|k?g|tonnes?|tons?|lbs?|pounds?)\b",
 }
-_PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]))}
+PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]))}
+"""By what is asked for, what an amount of it, a number or an address looks like."""
 _PRICE: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
 _COLUMNS: Final = {
     "money": _PRICE,
@@ -72,7 +73,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     asking = {*words(found[kind])} | ({*words(query)} & _COST if kind in {"money", "price"} else set())
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
     for text in texts if asked else ():
-        if _PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
+        if PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
             for said, measure in _told(text, kind, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
@@ -87,7 +88,7 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
     for number, part in enumerate(parts):
         heading = part if part.startswith("#") else heading
         head = parts[rows[number]] if number in rows else ""
-        amounts = (found for found in _PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
+        amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)

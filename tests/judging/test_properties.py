@@ -1,0 +1,73 @@
+"""A property that no document tells: documents about a person do not tell that person's phone number by themselves."""
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.components import StaticDocumentEmbedder
+from haystack_integrations.crag.judging.exact import absent
+from haystack_integrations.crag.judging.properties import untold_properties
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+
+ANN = "Ann Lee is a painter of harbours. She was born in 1960 in York, and lives by the sea."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "asked"),
+    [
+        ("What is the phone number of Ann Lee?", ANN, "phone number"),
+        ("What is Ann Lee's e-mail address?", ANN, "e-mail address"),
+        ("How much does the Ann Lee cost?", ANN, "cost"),
+        ("What is the price of the Ann Lee?", ANN, "price"),
+        ("How heavy is the Ann Lee?", ANN, "heavy"),
+        ("How far is York from here?", ANN, "far"),
+        ("How deep is the harbour?", ANN, "deep"),
+        ("Who is the manager of Ann Lee?", ANN, "manager"),
+        ("Who was the chief editor of the paper?", ANN, "editor"),
+        ("Who is the author of Harbours?", ANN, "author"),
+        ("Who is the mother of Ann Lee?", ANN, "mother"),
+    ],
+)
+def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked: str) -> None:
+    """Neither its word, nor another one for it, nor an amount or address of its form."""
+    assert [*untold_properties(question, [text])] == [asked]
+    assert asked in absent(question, [("", text)])
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the phone number of Ann Lee?", "Ann Lee: +44 20 7946 0958"),
+        ("What is the phone number of Ann Lee?", "Ann Lee's telephone has the extension 12."),
+        ("What is Ann Lee's email address?", "Ann Lee, ann@example.org"),
+        ("How much does a day pass cost?", "A day pass is 18 EUR."),
+        ("How much does a day pass cost?", "Day passes are free of charge."),
+        ("What is the price of a day pass?", "| Pass | Price |\n|---|---|\n| Day | 18 |"),
+        ("How heavy is the box?", "The box, 12 kg, has two handles."),
+        ("How far is the beach?", "The beach is five minutes' walk from the hotel."),
+        ("How deep is the pool?", "The pool has a depth of two yards."),
+        ("Who is the manager of Ann Lee?", "Ann Lee is managed by Ben Fox."),
+        ("Who is the author of Harbours?", "Harbours is a novel by Ben Fox."),
+        ("Who is the mother of Ann Lee?", "Ann is the daughter of Eve Lee."),
+        ("Who is the wife of Ben Fox?", "Ben Fox married Ann Lee."),
+        ("Who is responsible for the harbour?", "The harbour is run by Ann Lee."),
+        ("Who is the person responsible for the harbour?", "The harbour is run by Ann Lee."),
+        ("What is the occupation of Ann Lee?", ANN),
+        ("How much is known of Ann Lee?", ANN),
+        ("How long is the river?", ANN),
+    ],
+)
+def test_what_is_told_in_another_way_or_has_no_form_of_its_own_is_left_alone(question: str, text: str) -> None:
+    """An occupation is told without that word."""
+    assert [*untold_properties(question, [text])] == []
+
+
+def test_a_question_for_what_no_document_tells_of_a_person_is_not_answered() -> None:
+    """Every word but the property is there."""
+    store = memory_store()
+    texts = [ANN, "Ben Fox is a baker. He was born in 1971 in Kiel.", "Dogs travel free of charge."]
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=text) for text in texts])["documents"])
+    rag = load("corrective_retrieval", store=store)
+    assert rag.run(query="In which city was Ann Lee born?")["crag"]["verdict"] == "correct"
+    for asked in ("What is the phone number of Ann Lee?", "Who is the manager of Ann Lee?", "How heavy is Ann Lee?"):
+        assert rag.run(query=asked)["crag"]["verdict"] != "correct"
