@@ -14,7 +14,8 @@ import logging
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
@@ -34,18 +35,25 @@ def main() -> None:
     logging.disable(logging.WARNING)
     print(_FORM.format("exam", "half", "answered", "found", "correct", "misled", "unanswered", "correct"))
     for name in options.names or sorted(each.name for each in EXAMS.iterdir() if each.is_dir()):
+        store = indexed(EXAMS / name)
         for half in ("first", "second") if options.half == "both" else (options.half,):
-            print(_FORM.format(name, half, *examined(EXAMS / name, half, show=options.show and half == "first")))
+            found = examined(EXAMS / name, store, half, show=options.show and half == "first")
+            print(_FORM.format(name, half, *found))
 
 
-def examined(exam: Path, half: str, *, show: bool) -> list[int]:
-    """Ask the questions of a half, and count those of each outcome."""
+def indexed(exam: Path) -> InMemoryDocumentStore:
+    """Index the documents of an exam."""
     with TemporaryDirectory() as folder:
         for path in exam.iterdir():
             if path.name != "questions.txt":
                 (Path(folder) / path.name).write_bytes(path.read_bytes())
         store = memory_store()
         index(folder, store)
+    return store
+
+
+def examined(exam: Path, store: InMemoryDocumentStore, half: str, *, show: bool) -> list[int]:
+    """Ask the questions of a half, and count those of each outcome."""
     passages = [document.content or "" for document in store.filter_documents()]
     rag, counts = load("corrective_retrieval", store=store), Counter[str]()
     for question, answer in asked(exam / "questions.txt", half):
@@ -53,12 +61,12 @@ def examined(exam: Path, half: str, *, show: bool) -> list[int]:
             message = f"{exam.name}: no passage has {answer!r}"
             raise ValueError(message)
         result = rag.run(query=question)
-        verdict, found = result["crag"]["verdict"], answer != "-" and _found(result, answer)
+        verdict, is_answered = result["crag"]["verdict"], answer != "-"
         is_correct = verdict == "correct"
-        outcome = "right" if is_correct == (answer != "-") and found == (answer != "-") else "wrong"
-        counts.update({"answered": answer != "-", "unanswered": answer == "-", "found": found})
-        counts.update({f"correct {'unanswered' if answer == '-' else found}": is_correct})
-        if show and outcome == "wrong":
+        found = is_answered and _holds([document.content or "" for document in result["documents"]], answer)
+        counts.update({"answered": is_answered, "unanswered": not is_answered, "found": found})
+        counts.update({f"correct {found if is_answered else 'unanswered'}": is_correct})
+        if show and not is_correct == found == is_answered:
             print(f"{verdict:<10} {'found' if found else '':<6} {question} | {answer}")
     keys = ("answered", "found", "correct True", "correct False", "unanswered", "correct unanswered")
     return [counts[key] for key in keys]
@@ -69,10 +77,6 @@ def asked(path: Path, half: str) -> list[tuple[str, str]]:
     lines = [line.split("|") for line in path.read_text("utf-8").splitlines() if line.strip()]
     chosen = [line for number, line in enumerate(lines) if (number // 2 % 2 == 1) == (half == "second")]
     return [(question.strip(), answer.strip()) for question, answer in chosen]
-
-
-def _found(result: dict[str, Any], answer: str) -> bool:
-    return _holds([document.content or "" for document in result["documents"]], answer)
 
 
 def _holds(passages: list[str], answer: str) -> bool:

@@ -58,9 +58,11 @@ def renamed(question: str, shown: list[str], names: list[str], chance: random.Ra
     return question.replace(name, another, 1)
 
 
-def verdicts(judge: Judge, question: str, texts: list[Text]) -> Iterator[tuple[str, bool]]:
-    """Tell whether the verdict is `correct`, without and with the rule."""
-    with patch.object(judging_module, "absent", lambda *_: []):
+def verdicts(
+    judge: Judge, question: str, texts: list[Text], rule: tuple[object, str] = (judging_module, "absent")
+) -> Iterator[tuple[str, bool]]:
+    """Tell whether the verdict is `correct`, without and with a rule: a module's function that then finds nothing."""
+    with patch.object(*rule, lambda *_: []):
         yield "without", judge(question, texts).conclusion.verdict == "correct"
     yield "with", judge(question, texts).conclusion.verdict == "correct"
 

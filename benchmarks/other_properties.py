@@ -13,14 +13,13 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from unittest.mock import patch
 
-from other_numbers import FIRST, SETS
-from short_lists import Judge, Text, judging, text_of
+from other_numbers import FIRST, SETS, show, verdicts
+from short_lists import judging, text_of
 
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.judging import exact
-from haystack_integrations.crag.judging.properties import untold_properties
+from haystack_integrations.crag.judging.properties import properties_in, untold_properties
 
 BORN = re.compile(r"In what city was (.+) born\?")
 ASKED = (
@@ -35,20 +34,13 @@ ASKED = (
 )
 
 
-def verdicts(judge: Judge, question: str, texts: list[Text]) -> tuple[bool, bool]:
-    """Tell whether the verdict is `correct`, without the rule and with it."""
-    with patch.object(exact, "untold_properties", lambda *_: iter(())):
-        before = judge(question, texts).conclusion.verdict == "correct"
-    return before, judge(question, texts).conclusion.verdict == "correct"
-
-
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", type=Path)
     parser.add_argument("--limit", type=int, default=160, help="persons")
     arguments = parser.parse_args()
-    found, own = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
+    found = Counter[tuple[str, ...]]()
     for name in SETS:
         data = read_dataset(arguments.datasets / name, "dev")
         judge, persons = judging(data), 0
@@ -56,31 +48,18 @@ def main() -> None:
             if case.fixed is None or not case.strict:
                 continue
             texts = [text_of(data, passage) for passage in case.fixed.retrieved[:FIRST]]
-            answers = data.truth(case, case.fixed, FIRST) == "correct"
-            if [*untold_properties(case.question, ["\n".join(text) for text in texts])]:
-                before, after = verdicts(judge, case.question, texts)
-                own.update([("answers" if answers else "does not answer", place) for place in range(1 + before)])
-                own["answers" if answers else "does not answer", 2] += after
+            answers, asked = data.truth(case, case.fixed, FIRST) == "correct", list[tuple[str, str, str]]()
+            if [*untold_properties(properties_in(case.question), ["\n".join(text) for text in texts])]:
+                asked.append(("asked", "answers" if answers else "does not answer", case.question))
             born = BORN.fullmatch(case.question) if name == "popqa" and answers else None
             if born and persons < arguments.limit:
                 persons += 1
-                for form in ASKED:
-                    found.update(
-                        (form, place)
-                        for place, told in enumerate(verdicts(judge, form.format(born[1]), texts), 1)
-                        if told
-                    )
-    for form in ASKED:
-        print(
-            f"{form:36} {persons_of(arguments.limit)} {found[form, 1]:4} without, {found[form, 2]:4} with", flush=True
-        )
-    for right in ("answers", "does not answer"):
-        print(f"{right:36} {own[right, 0]:4} lists {own[right, 1]:4} without, {own[right, 2]:4} with")
-
-
-def persons_of(limit: int) -> str:
-    """Name how many persons are asked about."""
-    return f"{limit:4} lists"
+                asked += [(form, "does not answer", form.format(born[1])) for form in ASKED]
+            for kind, right, question in asked:
+                found[kind, right, "lists"] += 1
+                told = verdicts(judge, question, texts, (exact, "untold_properties"))
+                found.update((kind, right, rule) for rule, is_correct in told if is_correct)
+    show("all", found)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from haystack import Document
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.judging.exact import absent
-from haystack_integrations.crag.judging.properties import untold_properties
+from haystack_integrations.crag.judging.properties import properties_in, untold_properties
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 
@@ -30,7 +30,7 @@ ANN = "Ann Lee is a painter of harbours. She was born in 1960 in York, and lives
 )
 def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked: str) -> None:
     """Neither its word, nor another one for it, nor an amount or address of its form."""
-    assert [*untold_properties(question, [text])] == [asked]
+    assert [*untold_properties(properties_in(question), [text])] == [asked]
     assert asked in absent(question, [("", text)])
 
 
@@ -59,7 +59,7 @@ def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked:
 )
 def test_what_is_told_in_another_way_or_has_no_form_of_its_own_is_left_alone(question: str, text: str) -> None:
     """An occupation is told without that word."""
-    assert [*untold_properties(question, [text])] == []
+    assert [*untold_properties(properties_in(question), [text])] == []
 
 
 def test_a_question_for_what_no_document_tells_of_a_person_is_not_answered() -> None:

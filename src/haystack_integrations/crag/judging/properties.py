@@ -8,7 +8,7 @@ place or a date is told without its word. These have a form of their own, or are
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from haystack_integrations.crag.texts.measures import PATTERNS
 
@@ -47,37 +47,56 @@ _OTHERWISE: Final = {
 _STEM, _ENDING = 4, 3
 
 
-def asks_property(query: str) -> bool:
-    """Tell whether a question asks for one of these properties, so that documents need be looked at."""
-    return bool(_MEASURED.search(query) or _ROLE.search(query))
-
-
-def untold_properties(query: str, shown: Sequence[str]) -> Iterator[str]:
+class Property(NamedTuple):
     """
-    Find a property that a question asks for, where no document has anything that may tell it.
+    What a question asks for.
 
-    ```python
-    from haystack_integrations.crag.judging.properties import untold_properties
+    :param written: As the question has it.
+    :param told: What tells it: a document with any of these may.
+    """
 
-    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
-    assert [*untold_properties("What is the phone number of Ann Lee?", texts)] == ["phone number"]
-    assert [*untold_properties("Who is the manager of Ann Lee?", texts)] == ["manager"]
-    assert [*untold_properties("Who is the manager of Ann Lee?", ["Ann Lee, managed by Ben Fox."])] == []
-    ```
+    written: str
+    told: tuple[re.Pattern[str], ...]
+
+
+def properties_in(query: str) -> list[Property]:
+    """
+    Find properties that a question asks for and no document tells without their word or form.
 
     :param query: The question.
-    :param shown: The documents.
-    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, or the role of a person, as the
-        question has it.
+    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, or the role of a person.
     """
-    for found in _MEASURED.finditer(query):
-        kind = str(found.lastgroup)
-        told = re.compile(rf"(?i){_TOLD[kind]}")
-        if not any(told.search(text) or PATTERNS[kind].search(text) for text in shown):
-            yield found[kind]
-    for found in _ROLE.finditer(query):
-        role = found["role"].lower()
-        begins = rf"\b{re.escape(role[: max(_STEM, len(role) - _ENDING)])}"
-        told = re.compile(rf"(?i){begins}|{_OTHERWISE.get(role, begins)}")
-        if not any(map(told.search, shown)):
-            yield found["role"]
+    measured = (each for found in _MEASURED.finditer(query) for each in found.groupdict().items() if each[1])
+    roles = (found["role"] for found in _ROLE.finditer(query))
+    return [
+        *(Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), PATTERNS[kind])) for kind, written in measured),
+        *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
+    ]
+
+
+def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
+    """
+    Find properties of which no document has anything that may tell them.
+
+    ```python
+    from haystack_integrations.crag.judging.properties import properties_in, untold_properties
+
+    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
+    assert [*untold_properties(properties_in("What is the phone number of Ann Lee?"), texts)] == ["phone number"]
+    manager = properties_in("Who is the manager of Ann Lee?")
+    assert [*untold_properties(manager, texts)] == ["manager"]
+    assert [*untold_properties(manager, ["Ann Lee, managed by Ben Fox."])] == []
+    ```
+
+    :param asked: The properties, of `properties_in`.
+    :param shown: The documents.
+    :returns: Those of them, as the question has them.
+    """
+    for each in asked:
+        if not any(pattern.search(text) for text in shown for pattern in each.told):
+            yield each.written
+
+
+def _said(role: str) -> str:
+    begins = rf"\b{re.escape(role[: max(_STEM, len(role) - _ENDING)])}"
+    return f"{begins}|{_OTHERWISE[role]}" if role in _OTHERWISE else begins
