@@ -16,6 +16,7 @@ from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.judging.other_names import nouns_in, untold_nouns
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.german_verbs import joined
 from haystack_integrations.crag.texts.inflections import forms_among, in_forms_of
 
 LEASE = "Der Mieter kann mit einer Frist von drei Monaten kündigen. Hunde dürfen gehalten werden."
@@ -83,6 +84,31 @@ def test_a_compound_of_the_question_is_taken_apart_where_one_text_has_both_parts
     assert in_forms_of(asked, [("", LEASE), ("", "Die Kündigungsfristen sind lang.")])[0] == asked
     over = "Wie viele Überstunden gibt es?"
     assert in_forms_of(over, [("", "Es dauert über zwei Stunden.")])[0] == over
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("Wie schalte ich das Gerät ab?", "Wie abschalte ich das Gerät?"),
+        ("Wann findet die Sitzung statt?", "Wann stattfindet die Sitzung?"),
+        ("Wie stelle ich eine Datei wieder her?", "Wie wiederherstelle ich eine Datei?"),
+        ("Schalte ich es abends ab", "abschalte ich es abends"),
+        ("Wovon hängt der Preis ab?", "Wovon abhängt der Preis?"),
+        ("Was ist auf dem Dach?", "Was ist auf dem Dach?"),
+        ("Was ist das für ein?", "Was ist das für ein?"),
+    ],
+)
+def test_a_german_verb_in_two_places_is_one_word(question: str, read: str) -> None:
+    """Its first part ends the question, as it does a main clause."""
+    assert joined(question)[0] == read
+
+
+def test_a_verb_in_two_places_is_found_in_one_and_in_two() -> None:
+    """Manuals say "Gerät abschalten", "zum Abschalten", "Schalten Sie das Gerät ab"."""
+    texts = [("", "Gerät abschalten. Beim Abschalten, abgeschaltet, abzuschalten: Schalten Sie es ab, aber nicht um.")]
+    _, [(_, text)], _ = in_forms_of("Wie schalte ich das Gerät ab?", texts)
+    assert text == ("Gerät abschalte. Beim Abschalte, abschalte, abschalte: Abschalte Sie es ab, aber nicht um.")
+    assert "abschalten" in forms_among("Wie schalte ich das Gerät ab?", {"abschalten": 2, "gerät": 1})
 
 
 def test_words_alone_are_read_in_the_language_of_their_documents() -> None:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of, naming
+from haystack_integrations.crag.texts.german_verbs import infinitives, joined
 from haystack_integrations.crag.texts.remembering import Remembered
 from haystack_integrations.crag.texts.spelling import one_spelling
 from haystack_integrations.crag.texts.stemming import STEMMED, STOP_WORDS, stems_of
@@ -29,12 +30,6 @@ _DEGREE: Final = re.compile(
 _COMPOUNDING: Final = frozenset({"german", "dutch", "swedish"})
 _LINKS: Final = ("es", "s", "en", "er", "n", "e")
 _PART: Final = 4
-# Forms that the stemmer leaves apart from the infinitive: zurückgezahlt, beantragt, kostet.
-_PARTICIPLE: Final = re.compile(
-    r"(ab|an|auf|aus|bei|da|durch|ein|fest|fort|her|hin|los|mit|nach|um|unter|vor|weg|weiter|wieder|zu|zur\u00fcck"
-    r"|zusammen)?ge(\w{3,}?)(?:e?t|en)"
-)
-_FINITE: Final = re.compile(r"(\w{3,}?)(?:e?t|e?te|e?tet|e?ten|e?st|e?test)")
 _COMMON: Final = STOP_WORDS.union(*FUNCTION_WORDS.values())
 _BEGINS, _MOST_FORMS = 3, 3
 _SAMPLE: Final = (3, 300)  # so many texts, and characters of each, tell the language
@@ -66,10 +61,11 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
     if language is None:
         return question, list(texts), None
     question, keys = _DEGREE.sub(r"\1", question), _keys_of(language)
+    question, verbs = joined(question) if language == "german" else (question, {})
     if language in _COMPOUNDING:
         question = _in_parts(question, texts, keys, FUNCTION_WORDS[language])
     asked = _names(question)
-    wanted = {key: word for word in reversed(asked) for key in keys[word]}
+    wanted = {key: word for word in reversed(asked) for each in (verbs.get(word, word), word) for key in keys[each]}
     forms = _Forms(wanted, keys, is_compounding=language in _COMPOUNDING)
     return question, [(forms.of(title), forms.of(content)) for title, content in texts], language
 
@@ -99,7 +95,8 @@ def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
         return []
     keys, common, found = _keys_of(language), FUNCTION_WORDS[language], list[str]()
     known = {word: often for word, often in vocabulary.items() if word not in common}
-    for word in _names(_DEGREE.sub("", question)):
+    plain = _DEGREE.sub("", question)
+    for word in dict.fromkeys(_names(plain) + _names(joined(plain)[0] if language == "german" else plain)):
         forms = _forms_of(word, known, keys)
         if language in _COMPOUNDING and not forms and word not in known:
             parts = ((_forms_of(one, known, keys, linked=True), _forms_of(two, known, keys)) for one, two in _cut(word))
@@ -141,13 +138,8 @@ def _keys_of(language: str) -> Remembered[tuple[str, ...]]:
     stem_of = stems_of(language)
 
     def keys(word: str) -> tuple[str, ...]:
-        found = [stem_of[word]]
-        if language == "german":
-            if participle := _PARTICIPLE.fullmatch(word):
-                found.append(stem_of[f"{participle[1] or ''}{participle[2]}en"])
-            if finite := _FINITE.fullmatch(word):
-                found.append(stem_of[f"{finite[1]}en"])
-        return tuple(found)
+        others = infinitives(word) if language == "german" else ()
+        return tuple(stem_of[each] for each in (word, *others))
 
     return Remembered(keys)
 
