@@ -148,6 +148,22 @@ def test_a_store_in_memory_is_searched_for_the_forms_that_it_has() -> None:
     assert remover.run("Where is my dog?")["query"] == "dog?"
 
 
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Wie füge ich eine Fußnote ein?", "füge Fußnote einfügen"),
+        ("Wann findet die Sitzung statt?", "findet Sitzung statt? stattfinden"),
+        ("Wie hoch sind die Versandkosten?", "hoch Versandkosten?"),
+        ("How do I add a footnote?", "add footnote?"),
+    ],
+)
+def test_where_a_store_does_not_tell_its_words_a_verb_in_two_places_is_looked_for_in_one(
+    question: str, query: str
+) -> None:
+    """On Elasticsearch the manual's "einfügen" would not be found by "füge"."""
+    assert StopWordRemover().run(question)["query"] == query
+
+
 def test_words_alone_are_looked_for_in_the_language_of_the_store() -> None:
     """English words are not, whatever the store has."""
     german = {"der": 3, "die": 3, "und": 2, "ein": 2, "hunde": 1}

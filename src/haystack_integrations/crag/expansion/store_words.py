@@ -36,11 +36,11 @@ def near_words(store: Any, query: str) -> list[str]:
 
 def other_forms(store: Any, query: str) -> list[str]:
     """
-    Find the forms in which a store in memory has the words of a query in another language than English.
+    Find the forms in which a store has the words of a query in another language than English.
 
     :param store: A document store.
     :param query: A question.
-    :returns: See `texts.inflections.forms_among`. Nothing for a store of another kind: its index knows the language.
+    :returns: See `texts.inflections.forms_among`; what a store of another kind has is not known.
     """
     return forms_among(query, getattr(store, _COUNTS, {}))
 

@@ -83,9 +83,9 @@ def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
     ```
 
     :param question: A question.
-    :param vocabulary: The words that can be found, and in how many documents each is.
+    :param vocabulary: The words that can be found, and in how many documents each is; none where that is not known.
     :returns: Of each word of the question, its most frequent other forms, three at most; of a compound that is not
-        there both parts, where they are.
+        there both parts, where they are. Without a vocabulary the infinitive of a German verb in two places.
     """
     asked = words(question)
     language = language_of(asked)
@@ -93,10 +93,12 @@ def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
         language = language_of([word for word in _COMMON if word in vocabulary])
     if language is None or language not in INFLECTED:
         return []
+    whole = joined(question)[1] if language == "german" else {}
+    if not vocabulary:
+        return [next(infinitives(verb), f"{verb}n") for verb in whole]
     keys, common, found = _keys_of(language), FUNCTION_WORDS[language], list[str]()
     known = {word: often for word, often in vocabulary.items() if word not in common}
-    plain = _DEGREE.sub("", question)
-    for word in dict.fromkeys(_names(plain) + _names(joined(plain)[0] if language == "german" else plain)):
+    for word in (*_names(_DEGREE.sub("", question)), *whole):
         forms = _forms_of(word, known, keys)
         if language in _COMPOUNDING and not forms and word not in known:
             parts = ((_forms_of(one, known, keys, linked=True), _forms_of(two, known, keys)) for one, two in _cut(word))
