@@ -55,6 +55,10 @@ def looked_for(question: str, *texts: str) -> list[str]:
         ("What does fetchAll() give?", "fetchOne() gives a row.", ["fetchAll"]),
         ("What is in /etc/hosts?", "Names are looked up in /etc/passwd.", ["/etc/hosts"]),
         ("When is os.path.join wrong?", "os.path.exists tells whether.", ["os.path.join"]),
+        ("What is queue.max_age for?", "`queue.max_size` is the most.", ["max_age"]),
+        ("What is queue.max_age for?", "`queue.max_size` and `log.max_age` are the most.", ["queue.max_age"]),
+        ("What is limits.rate for?", "`limits.size` is the most, `queue.rate` is for both.", ["limits.rate"]),
+        ("What does client.fetchAll() give?", "client.fetchOne() gives a row.", ["fetchAll"]),
     ],
 )
 def test_what_is_named_exactly_and_stands_nowhere_is_found(question: str, text: str, expected: list[str]) -> None:
@@ -92,6 +96,9 @@ def test_what_is_named_exactly_and_stands_nowhere_is_found(question: str, text: 
         ("What does -r do?", "\\-r reads folders."),
         ("What is max_tokens for?", "`maxTokens` bounds the reply."),
         ("What is max_tokens for?", "max\\_tokens bounds the reply."),
+        ("What is queue.max_age for?", "queue:\n  size: 4\n  max_age: 3"),
+        ("What is limits.rate for?", "Limits: size and rate."),
+        ("Who signs in at example.com?", "Whoever signs in there has a key."),
         ("Is 1,200 much?", "They have 1 200 of them."),
         ("What was decided on 2022/01/25?", "On January 25, 2022 it was decided."),
         ("What is new in v3.12?", "Tarn 3.12.1 adds tabs."),

@@ -7,7 +7,7 @@ model calls 101 of 181 lists of six public datasets `correct`, and with this rul
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
@@ -26,9 +26,11 @@ _OPTION: Final = re.compile(r"(?<![^\s\"'`(\[,/])--?[A-Za-z][\w-]*")
 _DASH: Final = "[-\u2010-\u2015\u2212]"
 # No part is gone back over that could not end earlier: a question of nothing but digits took a second.
 _CODE: Final = re.compile(
-    r"(?<![\w./-])(?:(?=\w*[^\W_]_[^\W_])\w++|\w++(?=\(\))|[a-z]++[A-Z]\w*+"  # snake_case, called(), camelCase
-    r"|\w{2,}(?:\.\w{2,}){2,}|(?:/[\w.-]{2,}){2,})(?![\w/-])"  # os.path.join, /etc/hosts
+    r"(?<![\w/-])(?:(?=\w*[^\W_]_[^\W_])\w++|\w++(?=\(\))|[a-z]++[A-Z]\w*+"  # snake_case, called(), camelCase
+    r"|(?<!\.)(?:\w{2,}(?:\.\w{2,}){2,}|(?:/[\w.-]{2,}){2,}))(?![\w/-])"  # os.path.join, /etc/hosts
 )
+# Of a part: `limits.rate`; files and sites are written so, too.
+_DOTTED: Final = re.compile(r"(?<![\w./@-])([a-z][\w-]*\.)([a-z][\w-]*)(?![\w/@-]|\.\w)")
 # 4711-A, 2024/X7; ORA-00942, INC0012345. Short names are written in several ways (KRT17, IL-6), or amounts (24-H).
 _ID: Final = re.compile(
     r"(?<![\w./-])(?:\d{4,}+[A-Z\d]*+(?:[-/][A-Z\d]++)*[-/][A-Z][A-Z\d]*+|[A-Z]{1,6}-?(?=\d{4})\d++)(?![\w-])"
@@ -77,7 +79,8 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
     signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
     properties = properties_in(query)
-    if not (options or code or signed or bare or names or properties or any(map(str.isdigit, query))):
+    is_dotted = _DOTTED.search(query) is not None
+    if not (options or code or signed or bare or names or properties or is_dotted or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
@@ -91,6 +94,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         _counted(query, shown),
         _options(options, shown),
         _names(code, shown),
+        _dotted(query, {*code}, shown),
         _with_signs(signed, shown),
         _without_signs(bare, shown),
     )
@@ -181,6 +185,14 @@ def _names(code: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(code):
         if len(bare := _plain(name)) > _SHORT and not any(bare in text for text in plain):
             yield name
+
+
+def _dotted(query: str, code: Collection[str], shown: Sequence[str]) -> Iterator[str]:
+    """Find names with a dot (limits.rate) that no document has, though one tells another of that part (limits.size)."""
+    for found in _DOTTED.finditer(query):
+        is_looked_for = found[2] in code and any(_names([found[2]], shown))
+        if not is_looked_for and _tells(shown, rf"(?<![\w.-]){re.escape(found[1])}[a-z]"):
+            yield from _names([found[0]], shown)
 
 
 def _with_signs(names: Sequence[tuple[str, str, str]], shown: Sequence[str]) -> Iterator[str]:
