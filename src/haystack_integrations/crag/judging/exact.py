@@ -17,6 +17,7 @@ from haystack_integrations.crag.judging.properties import properties_in, untold_
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.versions import versions_in
 
 _CURRENCY: Final = "$\u20ac\u00a3\u00a5"
@@ -39,9 +40,9 @@ _VERSIONS_SIGN: Final = re.compile(r"(?<![\w.-])[vV](?=\d)")
 _NO: Final = r"(?:no\.? ?|number |\#)?"
 # What is told apart by its number, behind it.
 _COUNTED: Final = re.compile(
-    r"(?i)\b(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
+    r"(?i)\b(?:(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
     r"|generation|grade|group|hall|lesson|level|line|module|page|part|phase|platform|room|round|route|row|rule|season"
-    r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)"
+    r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)|([a-z]{4,}))"
     rf" {_NO}(\d{{1,3}})(?!\w| ?%|[.,:/-]\w| (?:of|or|and|to|through)\b ?\d)"
 )
 _ROMAN: Final = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
@@ -159,16 +160,25 @@ def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
 def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Find things with a number (platform 7) that no document has, though one tells another of them (platform 4)."""
     for found in _COUNTED.finditer(query):
-        thing, number = found[1], int(found[2])
+        thing, number = found[1] or found[2], int(found[3])
         ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
         # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
         listed = rf":? {_NO}(?:[\w-]{{1,5}}(?:, ?|,? (?:and|or|&) |/)){{0,9}}"
         near = rf"(?i)\b{thing}s?{listed}(?:{ways})(?!\w|[.,]\d)|\b(?:{ways})[ -]{thing}|\| ?(?:{ways}) ?\|"
         ranges = rf"(?i)\b{thing}s? (\d{{1,3}}) ?(?:-|\u2013|to|through) ?(\d{{1,3}})\b"
-        if _tells(shown, rf"(?i)\b{thing}s? {_NO}\d") and not _tells(shown, near):
+        if _are_told_apart(thing, shown, is_known=bool(found[1])) and not _tells(shown, near):
             spans = chain.from_iterable(re.findall(ranges, text) for text in shown)
             if not any(int(first) <= number <= int(last) for first, last in spans):
                 yield found[0]
+
+
+def _are_told_apart(thing: str, shown: Sequence[str], *, is_known: bool) -> bool:
+    """Tell whether numbers name things of a kind: once where they usually do, else two of them, which count nothing."""
+    if is_known:
+        return _tells(shown, rf"(?i)\b{thing}s? {_NO}\d")
+    wanted = re.compile(rf"(?i)\b{thing}s? {_NO}(\d{{1,3}})(?!\w|[.,:/-]\d| ?[%{_CURRENCY}])(?: ([a-z]+))?")
+    told = chain.from_iterable(map(wanted.findall, shown)) if thing.lower() not in STOP_WORDS else ()
+    return len({number for number, after in told if not after or after in STOP_WORDS}) > 1
 
 
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
