@@ -24,6 +24,9 @@ TABLE = "| Code | Meaning |\n|---|---|\n| `ECONNABORTED` | The request has been 
 FIELDS = (
     "# Fields\n\n- `files` (list): the names of what is packed\n- `engines`: the releases of node that it works with"
 )
+ERRORS = (
+    "Errors\n\n## E05: the door is open\n\nClose it, and press start again.\n\n- 1045: the password was wrong once more"
+)
 OPTION = "curl 1\n\n       -j, --json <data>\n              Sends the data in a request to the server."
 
 
@@ -43,6 +46,8 @@ OPTION = "curl 1\n\n       -j, --json <data>\n              Sends the data in a 
         ("What does ECONNABORTED mean?", TABLE),
         ("What does the files field do?", FIELDS),
         ("What is the engines field for?", FIELDS),
+        ("What does E05 mean?", ERRORS),
+        ("What does error 1045 mean?", ERRORS),
         ("What does --json do?", OPTION),
         ("What does curl --json do?", OPTION),
     ],
@@ -72,6 +77,9 @@ def test_a_name_above_or_before_its_text_is_an_entry(question: str, text: str) -
             "| Code | Name |\n|---|---|\n| `ECONNABORTED` | 103 |\n| `EINTR` | 4 of all of them |",
         ),
         ("What does fetchAll() do?", "- `fetchAll`: fixed a leak that came with its last change"),
+        ("What does E04 mean?", ERRORS),
+        ("What does 1045 mean?", ERRORS),  # of what it is the number is not said
+        ("What does E05 mean?", "Call us at once where you see E05: the door may be open by itself."),
         ("What is security?", "## security\n\nSend us a mail if you find a hole."),
         ("What does the install command do?", "## Install\n\nThe package is on the registry of npm."),
         ("What does -j do?", OPTION),  # of every second program
