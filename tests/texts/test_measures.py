@@ -17,6 +17,10 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
     [
         ("How long is the warranty?", "The warranty is 24 months.", {"long": "months"}),
         ("How long is the probation?", "Probation lasts six months.", {"long": "months"}),
+        ("How long must a password be?", "# Passwords\n\nAt least 14 characters.", {"long": "characters"}),
+        ("How long does a link work?", "A link ends after 14 days.", {"long": "days", "work": "days"}),
+        ("How long is a link valid?", "A link lasts 14 days.", {"long": "days", "valid": "days"}),
+        ("What is the notice period?", "Both give notice of three months.", {"period": "months"}),
         ("How much is a day pass?", "Day pass 18 EUR, weekend pass 39 EUR.", {"much": "EUR"}),
         ("How much does a badge cost?", "A new badge costs $15.", {"much": "$"}),
         ("How much does a badge cost?", "A new badge: \u20ac15.", {"much": "\u20ac", "cost": "\u20ac"}),
@@ -38,6 +42,11 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
             "Desk: tel. 4711",
             {"number": "tel. 4711", "telephone": "tel. 4711"},
         ),
+        (
+            "What is the phone number for claims?",
+            "Report a claim by the form or on 0800 555 014.",
+            {"phone": "0800 555 014", "number": "0800 555 014"},
+        ),
         ("How long does the Aquaro descale?", "Aquaro\nDescaling is over in 25 minutes.", {"long": "minutes"}),
     ],
 )
@@ -58,6 +67,8 @@ def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pai
         ("What is the phone number of Ben Cole?", CONTACTS),
         ("How long is the warranty of the Tind?", "The warranty is 24 months."),
         ("How long is the warranty?", "The warranty must be claimed within 10 days after a defect is found."),
+        ("How long does a link work?", "A link may be sent again after 14 days."),
+        ("How long must a name be?", "# Passwords\n\nAt least 14 characters."),
         ("How much is gift wrapping?", "Orders over 60 EUR come with free gift wrapping."),
         ("How much is the deposit?", "A deposit is refused for rentals below 20 EUR."),
         ("How deep is the harbour?", "The harbour was deepened by 2 m."),

@@ -18,17 +18,24 @@ from haystack_integrations.crag.texts.wording import asked_terms
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
     r"|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
-    r"|\b(?P<price>price|cost)\b|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
+    r"|\b(?P<price>price|cost)\b|\b(?P<span>period|duration)\b"
+    r"|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
 )
+# What a question may have beside such a word, and a document beside the amount, and neither has to.
 _COST: Final = frozenset({"cost", "costs", "price"})
+_LASTING: Final = frozenset(
+    "take takes took last lasts lasted work works stay stays remain remains live lives valid".split()
+)
+_BESIDE: Final = {"money": _COST, "price": _COST, "time": _LASTING}
 _BETWEEN: Final = frozenset(
-    "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact".split()
+    "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact "
+    "least maximum minimum rough exact work stay remain live valid end expir".split()
 )
 _MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
     "money": rf"\b({_MONEY}) ?\d|\d ?({_MONEY})\b|([$\u20ac\u00a3]) ?\d|\d ?([\u20ac\u00a3])",
-    "time": r"\w[ -]((?:second|minute|hour|day|week|month|year)s?|min|hrs?|h)\b",
+    "time": rf"\w[ -]((?:second|minute|hour|day|week|month|year)s?|min|hrs?|h)\b|\d ?(characters|letters|{_LENGTH})\b",
     "often": r"\b((?i:every|hourly|daily|weekly|monthly|yearly|annually|once|twice|times))\b",
     "way": rf"\d ?({_LENGTH})\b",
     "size": rf"\d ?({_LENGTH})\b",
@@ -39,8 +46,12 @@ _MEASURES: Final = {
     "mail": r"(?<!\S)(\S{1,64}@\S{1,100}\w)",
     "weight": r"\d ?((?:kilo)?gram(?:me)?s?|k?g|tonnes?|tons?|lbs?|pounds?)\b",
 }
-PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]))}
+PATTERNS: Final = {
+    kind: re.compile(pattern)
+    for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]), ("span", _MEASURES["time"]))
+}
 """By what is asked for, what an amount of it, a number or an address looks like."""
+_ADDRESSES: Final = ("phone", "mail")  # no amounts, which may be of something else
 _PRICE: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
 _COLUMNS: Final = {
     "money": _PRICE,
@@ -70,7 +81,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     if (found := _ASKED.search(query)) is None:
         return
     kind = str(found.lastgroup)
-    asking = {*words(found[kind])} | ({*words(query)} & _COST if kind in {"money", "price"} else set())
+    asking = {*words(found[kind])} | ({*words(query)} & _BESIDE.get(kind, frozenset()))
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
     for text in texts if asked else ():
         if PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
@@ -88,7 +99,8 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
     for number, part in enumerate(parts):
         heading = part if part.startswith("#") else heading
         head = parts[rows[number]] if number in rows else ""
-        amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
+        is_told = bool(head) or kind in _ADDRESSES
+        amounts = (found for found in PATTERNS[kind].finditer(part) if is_told or _is_of(asked, part[: found.start()]))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
