@@ -31,13 +31,14 @@ _ASKED: Final = re.compile(
     r"(?: (?:in|of|for) (?:the )?(?P<last>\w[\w.-]*))?\W*",
     re.IGNORECASE,
 )
-# Two words in one, signs, capitals alone or with a number; any other may head a section that does not say what it is.
+# Two words in one, or signs, or capitals alone or with a number; what is none may head a section that does not say what
+# it is.
 _CODE: Final = re.compile(
     r"--.+|.*[^\W_]_[^\W_].*|[A-Za-z]+[a-z]+[A-Z]\w*|[a-z]\w*\.\w+|[A-Z]{4,}\d*|[A-Z]{1,6}-?\d{2,}"
 )
 _SHORTEST: Final = 3
 _MARKS: Final = r"(?P<marks>#{1,6} |[-*+] |\| ?)?(?P<signs>[`*\"]*)(?:-\w, )?"
-# Behind a name alone its text stands below it; else behind a cell's end, a gap, or a sign (marked, or a number).
+# Behind a name alone its text stands below it; else behind a cell's end or a gap, or a sign where it is marked or a number.
 _ALONE: Final = r"(?:\(\))?[`*\"]*(?: ?[=<\[({].{0,60}| \w+)?[`*\"]*:?\s*$"
 _BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"\d])(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
 _PROSE: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
