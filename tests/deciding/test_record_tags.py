@@ -19,6 +19,7 @@ QUESTION = "Which canoe did Amundsen paddle?"
 OF_SET = {
     "absent": 2,
     "read_as": {"canoo": "canoe"},
+    "language": "german",
     "asked_alone": "incorrect",
     "asked_apart": ["correct", "incorrect"],
 }
@@ -43,6 +44,7 @@ def test_the_span_of_a_decision_tells_all_of_it_in_numbers_and_names() -> None:
         "crag.decision.limit": None,
         "crag.decision.absent": 2,
         "crag.decision.read_as": 1,
+        "crag.decision.language": "german",
         "crag.decision.asked_alone": "incorrect",
         "crag.decision.asked_apart": ["correct", "incorrect"],
         "crag.action": "abstain",

@@ -25,8 +25,9 @@ FIELDS = (
     "# Fields\n\n- `files` (list): the names of what is packed\n- `engines`: the releases of node that it works with"
 )
 ERRORS = (
-    "Errors\n\n## E05: the door is open\n\nClose it, and press start again.\n\n- 1045: the password was wrong once more"
+    "# Errors\n\n## E05: the target is read-only\n\nSomebody has mounted it so.\n\n- F-08: the pump is blocked by dirt"
 )
+GERMAN = "# Fehler\n\n- F08: Die Pumpe ist verstopft und muss gereinigt werden."
 OPTION = "curl 1\n\n       -j, --json <data>\n              Sends the data in a request to the server."
 
 
@@ -46,9 +47,12 @@ OPTION = "curl 1\n\n       -j, --json <data>\n              Sends the data in a 
         ("What does ECONNABORTED mean?", TABLE),
         ("What does the files field do?", FIELDS),
         ("What is the engines field for?", FIELDS),
-        ("What does E05 mean?", ERRORS),
-        ("What does error 1045 mean?", ERRORS),
         ("What does --json do?", OPTION),
+        ("What does E05 mean?", ERRORS),
+        ("What does error E05 mean?", ERRORS),
+        ("What is F-08?", ERRORS),
+        ("Was bedeutet F08?", GERMAN),
+        ("¿Qué significa F08?", GERMAN),
         ("What does curl --json do?", OPTION),
     ],
 )
@@ -77,12 +81,13 @@ def test_a_name_above_or_before_its_text_is_an_entry(question: str, text: str) -
             "| Code | Name |\n|---|---|\n| `ECONNABORTED` | 103 |\n| `EINTR` | 4 of all of them |",
         ),
         ("What does fetchAll() do?", "- `fetchAll`: fixed a leak that came with its last change"),
-        ("What does E04 mean?", ERRORS),
-        ("What does 1045 mean?", ERRORS),  # of what it is the number is not said
-        ("What does E05 mean?", "Call us at once where you see E05: the door may be open by itself."),
         ("What is security?", "## security\n\nSend us a mail if you find a hole."),
         ("What does the install command do?", "## Install\n\nThe package is on the registry of npm."),
         ("What does -j do?", OPTION),  # of every second program
+        ("What does E06 mean?", ERRORS),
+        ("Was bedeutet F09?", GERMAN),
+        ("Warum kommen F08 und F09?", GERMAN),
+        ("What does E05 mean?", "# Errors\n\nE05: see below\n\nSee E05 - and all others - in the list."),
     ],
 )
 def test_a_name_in_another_place_is_none(question: str, text: str) -> None:

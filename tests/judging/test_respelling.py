@@ -159,6 +159,16 @@ def test_to_explain_a_thing_is_to_tell_what_it_is_unless_documents_have_that_wor
     assert meant(NOTICE, f"{asked} anything.") == f"{asked} the notice period"
 
 
+def test_what_a_thing_means_is_what_it_is() -> None:
+    """No text that tells it says "mean", and the arithmetic mean is another matter."""
+    texts = [("", NOTICE)]
+    readings = Reader(load_encoder()).read(texts)
+    for asked in ("What does notice period mean?", "what do notice periods stand for"):
+        meant, _ = as_meant(asked, texts, readings, CORPUS.counts)
+        assert meant.startswith("What is notice period")
+    assert as_meant("What is the mean notice?", texts, readings, CORPUS.counts)[0] == "What is the mean notice?"
+
+
 def test_a_word_that_the_corpus_has_elsewhere_is_no_slip() -> None:
     """The list is about something else, then."""
     corpus = collect([*TEXTS, "The notcie is a small bird."]).statistics("store")

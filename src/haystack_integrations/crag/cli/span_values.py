@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, Final, get_args
 
 from haystack_integrations.crag.inputs import finite
+from haystack_integrations.crag.texts.inflections import INFLECTED
 from haystack_integrations.crag.vocabulary import ACTIONS, JUDGED, MODES, Verdict
 
 _TEXTS: Final = (
@@ -22,6 +23,7 @@ _LISTS: Final = frozenset({*_TEXTS, *_SCORES, *_CITED})
 _ONE_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "crag.decision": get_args(Verdict),
     "crag.decision.asked_alone": JUDGED,
+    "crag.decision.language": INFLECTED,
     "crag.action": ACTIONS,
     "crag.mode": MODES,
 }

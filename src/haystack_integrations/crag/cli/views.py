@@ -12,7 +12,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from haystack_integrations.crag.deciding.abstention import unanswered
-from haystack_integrations.crag.deciding.record_tags import absent_in, asked_alone, asked_apart, read_otherwise
+from haystack_integrations.crag.deciding.record_tags import (
+    absent_in,
+    asked_alone,
+    asked_apart,
+    language_in,
+    read_otherwise,
+)
 from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import told
 
@@ -217,6 +223,8 @@ def _reason(decision: Mapping[str, Any]) -> str:
     if others := read_otherwise(decision):
         named = _counted(others, "word", "words")
         reasons.append(f"{named} of the question read as the documents write {'it' if others == 1 else 'them'}")
+    if language := language_in(decision):
+        reasons.append(f"words found in any form that {language.capitalize()} gives them")
     if (alone := asked_alone(decision)) not in (None, decision["verdict"]):
         reasons.append(f"{alone} by what is asked alone")
     if apart := asked_apart(decision):

@@ -6,7 +6,7 @@ from typing import Any, Final
 from haystack import component
 
 from haystack_integrations.crag.copying import Copied
-from haystack_integrations.crag.expansion.store_words import near_words
+from haystack_integrations.crag.expansion.store_words import near_words, other_forms
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.texts.figures import other_figures
@@ -80,7 +80,8 @@ class StopWordRemover(Copied):
         names_something = any(map(str.isalnum, "".join(kept)))
         rest = " ".join(kept) if names_something and len(kept) < len(words) else query
         others = (*other_writings(rest), *other_figures(rest))
-        return {"query": " ".join([rest, *others, *near_words(self.document_store, rest)])}
+        others += (*near_words(self.document_store, rest), *other_forms(self.document_store, query))
+        return {"query": " ".join([rest, *others])}
 
     def _of(self, bare: list[str]) -> frozenset[str]:
         if self.stop_words is not None:

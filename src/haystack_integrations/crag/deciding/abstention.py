@@ -17,6 +17,7 @@ from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.function_words import ASKING, function_words
+from haystack_integrations.crag.texts.inflections import in_forms_of
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.texts.text import PHRASES, words
@@ -142,10 +143,10 @@ def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
     """List the question's content words that no document has."""
-    query = first_search(bare_question(query))
+    told = [(str(document.meta.get("title") or ""), document.content or "") for document in documents]
+    query, texts, _ = in_forms_of(first_search(bare_question(query)), told)
     question = ask(query)
-    texts = (f"{document.meta.get('title') or ''}\n{document.content or ''}" for document in documents)
-    there = {term for text in texts for term in question.read(text)}
+    there = {term for text in texts for term in question.read("\n".join(text))}
     return [_as_written(word, query) for word, terms in _wanted(query).items() if there.isdisjoint(terms)]
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from haystack_integrations.crag.deciding.corrections import strategy_of
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT
 from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
+from haystack_integrations.crag.texts.inflections import INFLECTED
 from haystack_integrations.crag.vocabulary import JUDGED
 
 _CITATIONS: Final = ("cited", "cited_unknown")
@@ -29,6 +30,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.decision.limit": decision["limit"],
         "crag.decision.absent": absent_in(decision) or None,
         "crag.decision.read_as": read_otherwise(decision) or None,
+        "crag.decision.language": language_in(decision),
         "crag.decision.asked_alone": asked_alone(decision),
         "crag.decision.asked_apart": asked_apart(decision),
         "crag.action": decision["action"],
@@ -91,6 +93,17 @@ def read_otherwise(decision: Mapping[str, Any]) -> int:
     """
     told = _of_set(decision).get("read_as")
     return told if isinstance(told, int) else len(told) if isinstance(told, Mapping) else 0
+
+
+def language_in(decision: Mapping[str, Any]) -> str | None:
+    """
+    Give the language by whose forms the words of a question were found in its documents, where it is not English.
+
+    :param decision: A decision, as `decision_record` gave it, or as spans tell it.
+    :returns: Its English name, or None.
+    """
+    told = _of_set(decision).get("language")
+    return told if told in INFLECTED else None
 
 
 def asked_alone(decision: Mapping[str, Any]) -> str | None:

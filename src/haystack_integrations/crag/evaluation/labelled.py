@@ -1,13 +1,14 @@
 """Labelled lists: questions, what was retrieved for them, and what people say of it; read and measured once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
+from haystack_integrations.crag.texts.inflections import in_forms_of
 
 ANSWERS: Final = 2
 ON_TOPIC: Final = 1
@@ -76,7 +77,9 @@ def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequenc
     :returns: The same lists, measured.
     """
     prepared = []
-    for each in lists:
+    for labelled in lists:
+        question, texts, _ = in_forms_of(labelled.question, labelled.texts)
+        each = replace(labelled, question=question, texts=tuple(texts))
         readings = reader.read(each.texts)
         question, _ = as_meant(each.question, each.texts, readings, frequencies)
         asked = ask(question, frequencies, reader.encoder)

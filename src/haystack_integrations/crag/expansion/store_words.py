@@ -10,6 +10,7 @@ from string import ascii_lowercase
 from typing import Any, Final
 
 from haystack_integrations.crag.encoding.encoders import may_be_slip
+from haystack_integrations.crag.texts.inflections import forms_among
 from haystack_integrations.crag.texts.text import words
 
 _MOST_WORDS: Final = 8
@@ -31,6 +32,17 @@ def near_words(store: Any, query: str) -> list[str]:
     slips = [word for word in asked if word not in known and may_be_slip(word)]
     near = ([one for one in _one_letter_away(word) if one in known] for word in slips[:_MOST_WORDS])
     return [max(found, key=lambda one: known.get(one, 0)) for found in near if found]
+
+
+def other_forms(store: Any, query: str) -> list[str]:
+    """
+    Find the forms in which a store in memory has the words of a query in another language than English.
+
+    :param store: A document store.
+    :param query: A question.
+    :returns: See `texts.inflections.forms_among`. Nothing for a store of another kind: its index knows the language.
+    """
+    return forms_among(query, getattr(store, _COUNTS, {}))
 
 
 def _one_letter_away(word: str) -> Iterator[str]:

@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.texts.function_words import naming
+
 _KIND: Final = (
     r"(?:environment |config(?:uration)? |command[- ]line |error |log )?"
     r"(?:options?|settings?|parameters?|flags?|variable|directive|fields?|property|attribute|keyword|config|command|code|error|switch|key|function|method|rule)"
@@ -31,16 +33,18 @@ _ASKED: Final = re.compile(
     r"(?: (?:in|of|for) (?:the )?(?P<last>\w[\w.-]*))?\W*",
     re.IGNORECASE,
 )
-# Two words in one, or signs, or capitals alone or with a number; what is none may head a section that does not say what
-# it is.
+# Two words in one, or signs, or capitals alone; what is none may head a section that does not say what it is.
 _CODE: Final = re.compile(
-    r"--.+|.*[^\W_]_[^\W_].*|[A-Za-z]+[a-z]+[A-Z]\w*|[a-z]\w*\.\w+|[A-Z]{4,}\d*|[A-Z]{1,6}-?\d{2,}"
+    r"--.+|.*[^\W_]_[^\W_].*|[A-Za-z]+[a-z]+[A-Z]\w*|[a-z]\w*\.\w+|[A-Z]{4,}\d*|[A-Z]{1,5}-?\d{2,5}"
 )
+_ID: Final = re.compile(r"[A-Z]{1,5}-?\d{2,5}")
 _SHORTEST: Final = 3
 _MARKS: Final = r"(?P<marks>#{1,6} |[-*+] |\| ?)?(?P<signs>[`*\"]*)(?:-\w, )?"
-# Behind a name alone its text stands below it; else behind a cell's end or a gap, or a sign where it is marked or a number.
+# Behind a name alone its text stands below it; else it stands behind a cell's end, a gap, or a sign where it is marked.
 _ALONE: Final = r"(?:\(\))?[`*\"]*(?: ?[=<\[({].{0,60}| \w+)?[`*\"]*:?\s*$"
-_BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"\d])(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
+_BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"])(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
+# An id is no word that might begin a sentence: "E05: the target is read-only".
+_BEHIND_ID: Final = r"[`*\"]*(?:(?: *\|| {2,})|(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
 _PROSE: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
 # As a value: the text may speak of "the default shell" and of what overrides it.
 _DEFAULT: Final = re.compile(r"(?i)\bdefaults?(?:\W?:|\s+(?:is|are|values?|to)\b)|\bby\s+default\b|\(the\s+default\)")
@@ -81,7 +85,10 @@ def entries(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
 
 def _subject(query: str) -> _Subject | None:
     if (found := _ASKED.fullmatch(query)) is None:
-        return None
+        # In other languages by their words: "Was bedeutet E05?"
+        named = naming(query.strip("?!.\u00bf\u00a1 ").split())
+        is_code = len(named) == 1 and named[0] != query and _CODE.fullmatch(named[0])
+        return _Subject(named[0], (), _PROSE) if is_code else None
     name = found["name"]
     is_named = bool(found["kind"] or found["kind_behind"] or found["default"]) or _CODE.fullmatch(name) is not None
     products = tuple(filter(None, (found["before"], found["behind"], found["last"])))
@@ -102,7 +109,8 @@ def _told(name: str, content: str) -> Iterator[str]:
     """Give the texts that stand under a name, or behind it."""
     lines = [line.expandtabs() for line in content.split("\n")]
     flags = "(?i)" if _CODE.fullmatch(name) else ""
-    head = re.compile(rf"{flags}(?P<indent> *){_MARKS}{re.escape(name)}(?:{_BESIDE}|{_ALONE})")
+    beside = _BEHIND_ID if _ID.fullmatch(name) else _BESIDE
+    head = re.compile(rf"{flags}(?P<indent> *){_MARKS}{re.escape(name)}(?:{beside}|{_ALONE})")
     for number, line in enumerate(lines):
         found = head.match(line)
         is_apart = found and (found["marks"] or found["signs"] or not number or not lines[number - 1].strip())

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
-from haystack_integrations.crag.judging.other_names import names_in, untold
+from haystack_integrations.crag.judging.other_names import names_in, nouns_in, untold, untold_nouns
 from haystack_integrations.crag.judging.properties import properties_in, untold_properties
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
@@ -79,13 +79,14 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     query = plain_digits(query)
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
     signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
-    properties = properties_in(query)
-    is_dotted = _DOTTED.search(query) is not None
-    if not (options or code or signed or bare or names or properties or is_dotted or any(map(str.isdigit, query))):
+    nouns, properties = nouns_in(query), properties_in(query)
+    asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties)
+    if not (any(asked) or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
         untold(names, shown),
+        untold_nouns(nouns, shown),
         untold_properties(properties, shown),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),

@@ -22,6 +22,7 @@ from haystack_integrations.crag.texts.alternatives import alternatives_in
 from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.inflections import in_forms_of
 from haystack_integrations.crag.texts.telling import asking_part, first_search
 from haystack_integrations.crag.texts.wrapped import unwrapped
 
@@ -118,7 +119,9 @@ def _judged(
     statistics: Callable[[str], CorpusStatistics | None],
 ) -> tuple[Opinion, dict[str, Any]]:
     """Judge what is meant by a question, and say by which statistics, and how it was read."""
-    query, readings, how = unwrapped(query), reader.read(texts), dict[str, Any]()
+    query, texts, language = in_forms_of(unwrapped(query), texts)
+    readings = reader.read(texts)
+    how: dict[str, Any] = {} if language is None else {"language": language}
     known = statistics(normalised(query))
     query, read_as = as_meant(query, texts, readings, _frequencies(known, readings))
     if read_as:

@@ -13,7 +13,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.function_words import function_words
+from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, function_words, language_of
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import sentences, words
 
@@ -21,6 +21,7 @@ _CAPITAL: Final = r"(?!I\b)[A-Z\u00c0-\u00de][\w'\u2019&-]*+"
 # Behind a number it is a unit, or PM.
 NAME: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}(?: {_CAPITAL})*+")
 """Words with a capital inside a sentence."""
+_NOUN: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}")
 # Monday to Friday has Wednesday in it.
 _DAY: Final = re.compile(r"\w{3,6}days?|(?:jan|feb|mar|apr|aug|sep|oct|nov|dec)\w*|may|june?|july?")
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
@@ -72,6 +73,41 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
             plain = plain or " ".join(words(_plain(written)))
             if not any(is_begun(part, plain) for part in parts):
                 yield name
+
+
+def nouns_in(query: str) -> list[str]:
+    """
+    Find the nouns of a question in German, which gives a capital to all of them.
+
+    :param query: A question.
+    :returns: Each as it is written, but for a first word; none of a question in another language.
+    """
+    if language_of(words(query)) != "german":
+        return []
+    return [noun for noun in _NOUN.findall(query) if noun.lower() not in FUNCTION_WORDS["german"]]
+
+
+def untold_nouns(nouns: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+    """
+    Find nouns that no document has, neither as a word nor as the first or last part of one.
+
+    ```python
+    from haystack_integrations.crag.judging.other_names import nouns_in, untold_nouns
+
+    texts = ["Im Museum kostet der Eintritt 8 Euro, mit Museumskarte 4 Euro."]
+    assert [*untold_nouns(nouns_in("Was kostet im Museum der Katalog?"), texts)] == ["Katalog"]
+    assert [*untold_nouns(nouns_in("Was kostet im Museum der Eintritt mit Karte?"), texts)] == []
+    ```
+
+    :param nouns: The nouns, as the question writes them.
+    :param shown: The documents, in the forms in which the question has its words (`texts.inflections`).
+    :returns: Those of them.
+    """
+    written = "\n".join(shown).lower() if nouns else ""
+    for noun in dict.fromkeys(nouns):
+        low = re.escape(noun.lower())
+        if not re.search(rf"(?<!\w){low}|{low}(?!\w)", written):
+            yield noun
 
 
 def _plain(text: str) -> str:

@@ -36,6 +36,7 @@ _TO_TELL: Final = re.compile(
     r"(?i)(?:(explain|describe|define|discuss|clarify|find)"
     r"|(?:the |an? )?(introduction|guide|basics|definition) (?:to|of)|(look) up|(search) for|(write) about)\b"
 )
+_MEANS: Final = re.compile(r"(?i)what (?:do|does) (.{1,80}) (?:mean|stand for)\W*")
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
 
@@ -55,6 +56,8 @@ def as_meant(
     question = bare_question(normalised(query))
     if (verb := _TO_TELL.match(question)) and not _holds(readings, str(verb[verb.lastindex or 0]).lower()):
         question = question[verb.end() :].strip() or question
+    if meaning := _MEANS.fullmatch(question):
+        question = f"What is {meaning[1]}?"
     meant = respelled(question, texts, readings, frequencies)
     return reread(question, meant), meant
 

@@ -24,7 +24,8 @@ _GERMAN: Final = (
     "weil da dass daß ob damit während nachdem bevor bis doch also zwar nicht nichts nie ja nein bitte mal "
     "eigentlich überhaupt in im ins an am ans auf aus bei beim mit nach von vom vor zu zum zur über um unter für "
     "durch gegen ohne seit wegen trotz zwischen neben hinter ab dabei dafür dagegen daran darauf daraus darin davon "
-    "dazu dadurch darüber hier dort dann nun jetzt wieder gibt hin her tun tut macht machen mache bewirkt bewirken"
+    "dazu dadurch darüber hier dort dann nun jetzt wieder gibt hin her tun tut macht machen mache bewirkt bewirken "
+    "gilt gelten beträgt betragen lautet lauten heißt heißen bedeutet bedeuten"
 )
 _FRENCH: Final = (
     "le la les l un une des du de d au aux ce cet cette ces c mon ma mes ton ta tes son sa ses notre nos votre vos "
@@ -32,7 +33,8 @@ _FRENCH: Final = (
     "quand comment pourquoi combien quel quelle quels quelles est sont était étaient être suis es êtes sommes été a "
     "ai as ont avons avez avait avaient avoir peut peux pouvons pouvez peuvent dois doit devons devez doivent fait "
     "faut et ou mais donc car ni ne n pas plus si à dans par pour sur sous avec sans chez entre vers depuis comme "
-    "aussi très tout toute tous toutes lorsque puisque lequel laquelle lesquels lesquelles quelqu faire font fais"
+    "aussi très tout toute tous toutes lorsque puisque lequel laquelle lesquels lesquelles quelqu faire font fais "
+    "signifie signifient"
 )
 _SPANISH: Final = (
     "el la los las lo un una unos unas de del al a en con sin por para sobre entre desde hasta hacia según y e o u "
@@ -41,7 +43,7 @@ _SPANISH: Final = (
     "qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo adónde es son era eran ser soy "
     "eres somos fue fueron está están estoy estaba estar hay he ha has han hemos había haber puede puedo puedes "
     "pueden poder debe debo deben como cuando donde porque más muy también ya todo toda todos todas "
-    "hace hacer hacen hago"
+    "hace hacer hacen hago significa significan"
 )
 _ITALIAN: Final = (
     "il lo la i gli le l un uno una di del dello della dei degli delle a ad al allo alla ai agli alle da dal dallo "
@@ -51,7 +53,7 @@ _ITALIAN: Final = (
     "come dove quando perché quanto quanta quanti quante quale quali qual cosa cos dov è sono sei siamo era erano "
     "essere stato ho hai ha abbiamo avete hanno avere posso puoi può possiamo possono potere devo devi deve dobbiamo "
     "devono dovrei dovrebbe bisogna faccio fa fanno fare anche più già dopo prima poi così molto tutto tutta tutti "
-    "tutte"
+    "tutte significa significano"
 )
 _PORTUGUESE: Final = (
     "o a os as um uma uns umas de do da dos das dum duma em no na nos nas num numa por pelo pela pelos pelas para com "
@@ -60,7 +62,7 @@ _PORTUGUESE: Final = (
     "essa esses essas isto isso aquele aquela aquilo como onde quando porquê porque quanto quanta quantos quantas "
     "qual quais é são sou somos era eram ser foi foram está estão estou estar há ter tem têm tenho temos pode posso "
     "podemos podem poder deve devo devemos devem deveria também mais já muito todo toda todos todas "
-    "faz fazer fazem faço"
+    "faz fazer fazem faço significa significam"
 )
 _DUTCH: Final = (
     "de het een ik jij je u hij zij ze wij we jullie hen hun mij me jou ons zich men mijn jouw uw zijn "
@@ -68,14 +70,15 @@ _DUTCH: Final = (
     "waaraan waarin ben bent is was waren geweest heb hebt heeft hebben had hadden gehad word wordt worden werd "
     "werden geworden kan kun kunt kunnen kon konden moet moeten moest mag mogen wil wilt willen zal zult zullen zou "
     "zouden laat laten en of maar want dus ook nog al niet geen wel om te in op aan bij met van naar voor uit over "
-    "onder tot tussen tegen door na als dan toen omdat terwijl zodat zo zeer graag doe doet doen"
+    "onder tot tussen tegen door na als dan toen omdat terwijl zodat zo zeer graag doe doet doen "
+    "betekent betekenen heet heten"
 )
 _SWEDISH: Final = (
     "en ett den det de dem jag du han hon vi ni mig dig oss er sig man min mitt mina din ditt dina sin sitt sina vår "
     "vårt våra ert era denna detta dessa vem vad var vart när hur varför vilken vilket vilka är vara varit har hade "
     "haft blir bli blev blivit kan kunde ska skall skulle måste får fick bör borde vill ville och eller men för att "
     "som om i på av till med från hos vid mot under över efter före innan utan mellan inte ingen inget inga också så "
-    "då här där in ut upp nu många mycket mer gör göra"
+    "då här där in ut upp nu många mycket mer gör göra betyder heter"
 )
 _RUSSIAN: Final = (
     "и в во не на с со к ко по о об от до из за для у при без под над перед между через про а но или да ли же бы то "
@@ -85,7 +88,7 @@ _RUSSIAN: Final = (
     "тебе тебя мы нам нас вы вам вас он она оно они его её ему ей им их себя себе мой моя моё мои моего моей моих мою "
     "моём твой наш наша наше наши ваш ваша ваше ваши свой своя своё свои своего своей своих свою быть есть был была "
     "было были будет будут является являются могу может можем могут можно нужно надо нужен нужна нужны должен должна "
-    "должно должны ещё уже также только более очень так все всё всех делает делают делать сделать"
+    "должно должны ещё уже также только более очень так все всё всех делает делают делать сделать означает называется"
 )
 _POLISH: Final = (
     "i w we z ze na do od po o u za przed pod nad przy dla bez przez między a ale lub albo czy że żeby aby jeśli gdy "
@@ -94,7 +97,7 @@ _POLISH: Final = (
     "ona ono my wy oni mnie mi mną ciebie ci nam nas was jego go jej ją ich im się siebie sobie mój moja moje mojego "
     "mojej moim twój swój swoja swoje swojego swojej nasz jest są był była było były być będzie jestem mogę może "
     "możemy mogą można należy trzeba muszę musi powinien powinna powinno mam ma mamy mają nie też także już jeszcze "
-    "tylko bardzo więc robi robią robić zrobić"
+    "tylko bardzo więc robi robią robić zrobić oznacza oznaczają"
 )
 _TURKISH: Final = (
     "ne nedir neden niçin niye nasıl nerede nereye nereden hangi hangisi kaç kim kime kimin kimler mi mı mu mü mıdır "
@@ -119,24 +122,25 @@ def _as_typed(words: Iterable[str]) -> Iterator[str]:
 
 
 _SPELT_OUT: Final = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
-_LISTS: Final = (
-    *(
-        frozenset(_as_typed(words.split()))
-        for words in (
-            _GERMAN,
-            _FRENCH,
-            _SPANISH,
-            _ITALIAN,
-            _PORTUGUESE,
-            _DUTCH,
-            _SWEDISH,
-            _RUSSIAN,
-            _POLISH,
-            _TURKISH,
+FUNCTION_WORDS: Final = {
+    **{
+        language: frozenset(_as_typed(words.split()))
+        for language, words in (
+            ("german", _GERMAN),
+            ("french", _FRENCH),
+            ("spanish", _SPANISH),
+            ("italian", _ITALIAN),
+            ("portuguese", _PORTUGUESE),
+            ("dutch", _DUTCH),
+            ("swedish", _SWEDISH),
+            ("russian", _RUSSIAN),
+            ("polish", _POLISH),
+            ("turkish", _TURKISH),
         )
-    ),
-    frozenset(_KOREAN.split()),
-)
+    },
+    "korean": frozenset(_KOREAN.split()),
+}
+"""By language."""
 
 _ASKING: Final = (
     "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
@@ -206,13 +210,25 @@ def function_words(words: Sequence[str]) -> frozenset[str]:
     Find the function words of the language that a question is asked in.
 
     :param words: The words of the question, lower-case.
-    :returns: Those of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish, Turkish or Korean
-        where it has two of them at least, or one that asks, and more than twice as many as it has of English; of any
-        other question none: `STOP_WORDS` are no terms anyway.
+    :returns: Those of its `language_of`; none where that is None: `STOP_WORDS` are no terms anyway.
+    """
+    language = language_of(words)
+    return FUNCTION_WORDS[language] if language else frozenset()
+
+
+def language_of(words: Sequence[str]) -> str | None:
+    """
+    Tell the language that a question is asked in, by its function words.
+
+    :param words: The words of the question, lower-case.
+    :returns: German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish, Turkish or Korean, in small
+        letters, where it has two words of it at least, or one that asks, and more than twice as many as it has of
+        English; else None.
     """
     asked = set(words)
-    best = max(_LISTS, key=lambda known: len(asked & known))
+    best = max(FUNCTION_WORDS, key=lambda language: len(asked & FUNCTION_WORDS[language]))
+    known = FUNCTION_WORDS[best]
     # A word of both languages, as `in` and `was`, tells neither; but `was` in front asks "what" more often than "was".
-    asks = bool(asked & best & ASKING) or list(words[:1]) == ["was"]
-    found = len(asked & best - STOP_WORDS) + asks
-    return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - best)) else frozenset()
+    asks = bool(asked & known & ASKING) or list(words[:1]) == ["was"]
+    found = len(asked & known - STOP_WORDS) + asks
+    return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - known)) else None

@@ -1,6 +1,7 @@
 """Words reduced to their stems, and those that say nothing; worked out once for each word. No download."""
 
 from collections.abc import Mapping
+from functools import cache
 from threading import local
 from typing import Final
 
@@ -21,6 +22,10 @@ STOP_WORDS: Final = frozenset(
     "why will with within without won't would wouldn't yet you your yours yourself yourselves".split()
 )
 """English words that say nothing about a topic. `us` is missing on purpose: lower-cased, it is also a country."""
+
+
+STEMMED: Final = frozenset(Stemmer.algorithms()) - {"english"}
+"""Other languages whose stems are known."""
 
 
 class _Stemmer(local):
@@ -49,3 +54,21 @@ def stems() -> Mapping[str, str]:
     :returns: A mapping that knows every word, for all threads: a look-up is ten times cheaper than stemming again.
     """
     return _stems
+
+
+@cache
+def stems_of(language: str) -> Mapping[str, str]:
+    """
+    Give stems of another language than English by lower-case word, without its marks.
+
+    :param language: Its English name in small letters, of `STEMMED`.
+    :returns: A mapping that knows every word, for all threads.
+    """
+    stemmer = local()
+
+    def stem(word: str) -> str:
+        if not hasattr(stemmer, "stem"):
+            stemmer.stem = Stemmer.Stemmer(language, 0).stemWord
+        return one_spelling(str(stemmer.stem(word)))
+
+    return Remembered(stem)

@@ -1,0 +1,225 @@
+"""
+Texts in the forms in which a question has its words: Hunde are Hund, and a Kündigungsfrist is a Frist.
+
+What judges reads English alone by its stems. In German, Russian and the like a word has so many forms, and German
+writes so many words in one, that of a question little was found in the text that answers it: of 51 questions on German
+documents 15 were `correct` before, and 27 are (benchmarks/exams.py).
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of, naming
+from haystack_integrations.crag.texts.remembering import Remembered
+from haystack_integrations.crag.texts.spelling import one_spelling
+from haystack_integrations.crag.texts.stemming import STEMMED, STOP_WORDS, stems_of
+from haystack_integrations.crag.texts.text import words
+
+INFLECTED: Final = tuple(sorted(STEMMED.intersection(FUNCTION_WORDS)))
+"""The languages that are read so, in small letters."""
+
+_LETTERS: Final = re.compile(r"[^\W\d_]{3,40}")
+# No text says "wie hoch": it tells an amount, a time, a number of times.
+_DEGREE: Final = re.compile(
+    r"(?i)\b(wie|hoe|hur|jak|как|quanto|cu[a\u00e1]nto|combien) (?:hoch|lange?|oft|h\u00e4ufig|hoog|vaak|l\u00e4nge"
+    r"|h\u00f6gt?|ofta|d\u0142ugo|cz\u0119sto|долго|часто|spesso|tempo|tiempo|de temps)(?!\w)"
+)
+_COMPOUNDING: Final = frozenset({"german", "dutch", "swedish"})
+_LINKS: Final = ("es", "s", "en", "er", "n", "e")
+_PART: Final = 4
+# Forms that the stemmer leaves apart from the infinitive: zurückgezahlt, beantragt, kostet.
+_PARTICIPLE: Final = re.compile(
+    r"(ab|an|auf|aus|bei|da|durch|ein|fest|fort|her|hin|los|mit|nach|um|unter|vor|weg|weiter|wieder|zu|zur\u00fcck"
+    r"|zusammen)?ge(\w{3,}?)(?:e?t|en)"
+)
+_FINITE: Final = re.compile(r"(\w{3,}?)(?:e?t|e?te|e?tet|e?ten|e?st|e?test)")
+_COMMON: Final = STOP_WORDS.union(*FUNCTION_WORDS.values())
+_BEGINS, _MOST_FORMS = 3, 3
+_SAMPLE: Final = (3, 300)  # so many texts, and characters of each, tell the language
+
+Texts = list[tuple[str, str]]
+
+
+def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, Texts, str | None]:
+    """
+    Write a question and texts of another language than English so that words of one stem are one word.
+
+    ```python
+    from haystack_integrations.crag.texts.inflections import in_forms_of
+
+    texts = [("", "Der Mieter kann mit einer Frist von drei Monaten kündigen.")]
+    question, [(_, text)], language = in_forms_of("Welche Kündigungsfristen gelten für Mieter?", texts)
+    assert question == "Welche kündigungs fristen gelten für Mieter?"
+    assert text == "Der Mieter kann mit einer Fristen von drei Monaten kündigungs."
+    assert language == "german"
+    ```
+
+    :param question: A question.
+    :param texts: Title and content of each document.
+    :returns: The question, with a compound that no text has in its parts, where one text has both; the texts, with
+        other forms of its words as the question has them, and compounds with one of them in two words; and the language
+        that both are read in, in small letters. None for English and a language without a stemmer: nothing changes.
+    """
+    language = _language(question, texts)
+    if language is None:
+        return question, list(texts), None
+    question, keys = _DEGREE.sub(r"\1", question), _keys_of(language)
+    if language in _COMPOUNDING:
+        question = _in_parts(question, texts, keys, FUNCTION_WORDS[language])
+    asked = _names(question)
+    wanted = {key: word for word in reversed(asked) for key in keys[word]}
+    forms = _Forms(wanted, keys, is_compounding=language in _COMPOUNDING)
+    return question, [(forms.of(title), forms.of(content)) for title, content in texts], language
+
+
+def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
+    """
+    Find what a search for the words of a question looks for besides, in another language than English.
+
+    ```python
+    from haystack_integrations.crag.texts.inflections import forms_among
+
+    store = {"der": 9, "versand": 2, "kostet": 1, "ein": 9, "hunde": 1}
+    assert forms_among("Wie hoch sind die Versandkosten?", store) == ["versand", "kostet"]
+    assert forms_among("Darf ich einen Hund halten?", store) == ["hunde"]
+    ```
+
+    :param question: A question.
+    :param vocabulary: The words that can be found, and in how many documents each is.
+    :returns: Of each word of the question, its most frequent other forms, three at most; of a compound that is not
+        there both parts, where they are.
+    """
+    asked = words(question)
+    language = language_of(asked)
+    if language is None and STOP_WORDS.isdisjoint(asked):
+        language = language_of([word for word in _COMMON if word in vocabulary])
+    if language is None or language not in INFLECTED:
+        return []
+    keys, common, found = _keys_of(language), FUNCTION_WORDS[language], list[str]()
+    known = {word: often for word, often in vocabulary.items() if word not in common}
+    for word in _names(_DEGREE.sub("", question)):
+        forms = _forms_of(word, known, keys)
+        if language in _COMPOUNDING and not forms and word not in known:
+            parts = ((_forms_of(one, known, keys, linked=True), _forms_of(two, known, keys)) for one, two in _cut(word))
+            forms = next(([first[0], second[0]] for first, second in parts if first and second), [])
+        found += [form for form in forms[:_MOST_FORMS] if form not in asked and form not in found]
+    return found
+
+
+def _forms_of(
+    word: str, vocabulary: Mapping[str, int], keys: Remembered[tuple[str, ...]], *, linked: bool = False
+) -> list[str]:
+    """Find forms of a word, the most frequent one first; they begin as it does."""
+    meant, begins = set(_linked(word, keys) if linked else keys[word]), _begins(word)
+    near = [other for other in vocabulary if _begins(other) == begins]
+    found = [other for other in near if meant.intersection(keys[other])]
+    return sorted(found, key=lambda other: (-vocabulary[other], other))
+
+
+def _begins(word: str) -> str:
+    return one_spelling(word.removeprefix("ge")[:_BEGINS])[:_BEGINS]
+
+
+def _language(question: str, texts: Sequence[tuple[str, str]]) -> str | None:
+    asked = words(question)
+    language = language_of(asked)
+    if language is None and STOP_WORDS.isdisjoint(asked):  # words alone: their language is that of the texts
+        most, beginning = _SAMPLE
+        language = language_of([word for _, content in texts[:most] for word in words(content[:beginning])])
+    return language if language in INFLECTED else None
+
+
+def _names(question: str) -> list[str]:
+    return [word for word in naming(words(question)) if _LETTERS.fullmatch(word)]
+
+
+@cache
+def _keys_of(language: str) -> Remembered[tuple[str, ...]]:
+    """Give what two forms of a word have in common: its stem, and those of the infinitives that it may be of."""
+    stem_of = stems_of(language)
+
+    def keys(word: str) -> tuple[str, ...]:
+        found = [stem_of[word]]
+        if language == "german":
+            if participle := _PARTICIPLE.fullmatch(word):
+                found.append(stem_of[f"{participle[1] or ''}{participle[2]}en"])
+            if finite := _FINITE.fullmatch(word):
+                found.append(stem_of[f"{finite[1]}en"])
+        return tuple(found)
+
+    return Remembered(keys)
+
+
+def _in_parts(
+    question: str, texts: Sequence[tuple[str, str]], keys: Remembered[tuple[str, ...]], common: Collection[str]
+) -> str:
+    """Take compounds apart that no text has, where one text has both parts; overtime is nothing over time."""
+    shown = [
+        {key for part in text for word in words(part) if word not in common for key in keys[word]} for text in texts
+    ]
+    for word in _names(question):
+        if not any(map(set(keys[word]).intersection, shown)):
+            for one, two in _cut(word):
+                first, second = set(_linked(one, keys)), set(keys[two])
+                if one not in common and any(first & text and second & text for text in shown):
+                    question = re.sub(rf"(?i)(?<!\w){word}(?!\w)", f"{one} {two}", question)
+                    break
+    return question
+
+
+def _cut(word: str) -> Iterator[tuple[str, str]]:
+    for place in range(_PART, len(word) - _PART + 1):
+        yield word[:place], word[place:]
+
+
+def _linked(part: str, keys: Remembered[tuple[str, ...]]) -> Iterator[str]:
+    """Give the keys of a first part, with what may link it to the second one and without."""
+    yield from keys[part]
+    for link in _LINKS:
+        if part.endswith(link) and len(part) - len(link) >= _PART - 1:
+            yield from keys[part.removesuffix(link)]
+
+
+class _Forms:
+    """
+    The words of texts as a question has them.
+
+    :param wanted: Words of the question by their keys.
+    :param keys: The keys of any word.
+    :param is_compounding: Whether the language writes several words in one.
+    """
+
+    def __init__(self, wanted: dict[str, str], keys: Remembered[tuple[str, ...]], *, is_compounding: bool) -> None:
+        self._wanted, self._keys, self._is_compounding = wanted, keys, is_compounding
+        self._begins = tuple({key[:_PART] for key in wanted if len(key) >= _PART})
+        self._known: dict[str, str] = {}
+
+    def of(self, text: str) -> str:
+        return _LETTERS.sub(self._form, text)
+
+    def _form(self, found: re.Match[str]) -> str:
+        word = found[0]
+        if word not in self._known:
+            self._known[word] = self._worked_out(word, word.lower())
+        return self._known[word]
+
+    def _worked_out(self, word: str, low: str) -> str:
+        keys = self._keys[low]
+        if form := self._meant(keys):
+            return word if form == low else _like(word, form)
+        # The stem of a compound has no marks, as the keys have none.
+        if self._is_compounding and any(begin in keys[0] for begin in self._begins):
+            for one, two in _cut(low):
+                first, second = self._meant(_linked(one, self._keys)), self._meant(self._keys[two])
+                if first or second:
+                    return f"{_like(word, first or one)} {_like(word, second or two)}"
+        return word
+
+    def _meant(self, keys: Iterable[str]) -> str | None:
+        return next((self._wanted[key] for key in keys if key in self._wanted), None)
+
+
+def _like(word: str, form: str) -> str:
+    return form.capitalize() if word[0].isupper() else form
