@@ -95,9 +95,11 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
-    rows, heading = heads_of_rows(parts), ""
+    rows, headings = heads_of_rows(parts), dict[int, str]()
     for number, part in enumerate(parts):
-        heading = part if part.startswith("#") else heading
+        if part.startswith("#"):
+            level = len(part) - len(part.lstrip("#"))
+            headings = {above: written for above, written in headings.items() if above < level} | {level: part}
         head = parts[rows[number]] if number in rows else ""
         is_told = bool(head) or kind in _ADDRESSES
         amounts = (found for found in PATTERNS[kind].finditer(part) if is_told or _is_of(asked, part[: found.start()]))
@@ -105,7 +107,8 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
         if measure:
-            yield {*terms(f"{title}\n{heading}\n{head}\n{part}")}, str(measure[measure.lastindex or 0])
+            above = "\n".join([title, *headings.values(), head])
+            yield {*terms(f"{above}\n{part}")}, str(measure[measure.lastindex or 0])
 
 
 def _is_of(asked: set[str], before: str) -> bool:
