@@ -8,16 +8,17 @@ pass is 18 EUR.", as nothing in them is long or much.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
-from haystack_integrations.crag.texts.stemming import stems
+from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
-    r"|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
+    r"|(?P<many>many)|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
     r"|\b(?P<price>price|cost)\b|\b(?P<span>period|duration)\b"
     r"|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
 )
@@ -51,6 +52,8 @@ PATTERNS: Final = {
     for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]), ("span", _MEASURES["time"]))
 }
 """By what is asked for, what an amount of it, a number or an address looks like."""
+_SMALL: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|no|none"
+_STEM: Final = 3
 _ADDRESSES: Final = ("phone", "mail")  # no amounts, which may be of something else
 _PRICE: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
 _COLUMNS: Final = {
@@ -83,15 +86,23 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     kind = str(found.lastgroup)
     asking = {*words(found[kind])} | ({*words(query)} & _BESIDE.get(kind, frozenset()))
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
+    amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS[kind]
     for text in texts if asked else ():
-        if PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
-            for said, measure in _told(text, kind, asked):
+        if amount.search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
+            for said, measure in _told(text, kind, amount, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
                     return
 
 
-def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str]]:
+def _number_of(things: str) -> re.Pattern[str]:
+    """Give what a number of the things looks like that a question begins with: 12 working days, two of the keys."""
+    named = list(takewhile(lambda word: word not in STOP_WORDS, words(things)))
+    begins = re.escape(named[-1][: max(_STEM, len(named[-1]) - 1)]) if named else r"\w"
+    return re.compile(rf"(?i)(?<![\w.,])(\d[\d.,]*|{_SMALL})(?:[ -][\w-]+){{0,3}}?[ -]{begins}")
+
+
+def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Iterator[tuple[set[str], str]]:
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
@@ -102,7 +113,7 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
             headings = {above: written for above, written in headings.items() if above < level} | {level: part}
         head = parts[rows[number]] if number in rows else ""
         is_told = bool(head) or kind in _ADDRESSES
-        amounts = (found for found in PATTERNS[kind].finditer(part) if is_told or _is_of(asked, part[: found.start()]))
+        amounts = (found for found in amount.finditer(part) if is_told or _is_of(asked, part[: found.start()]))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
