@@ -1,4 +1,4 @@
-"""What asks for an amount is read as the unit that its documents have, where one sentence has all that is asked."""
+"""What asks for an amount is read as the unit of its documents (or when, as the column) if a sentence has all else."""
 
 import pytest
 from haystack import Document
@@ -9,6 +9,7 @@ from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.measures import written_measures
 
 CONTACTS = "| Person | Phone | E-mail |\n|---|---|---|\n| Ann Lee | 4711 | ann@example.org |"
+PLAN = "| Train | To | Time | Arrives |\n|---|---|---|---|\n| R7 | Leeds | 9:10 | 9:40 |"
 PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp | 129.50 |"
 
 
@@ -30,6 +31,8 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How many jobs may an account have?", "An account may have up to 1,000 waiting jobs.", {"many": "1,000"}),
         ("How many keys does the door have?", "The door has two of the keys.", {"many": "two"}),
         ("How many doors are there?", "There are twelve doors.", {"many": "twelve"}),
+        ("When does the train to Leeds leave?", PLAN, {"leave": "Time"}),
+        ("Where does the board meet?", "| Group | Room |\n|---|---|\n| Board | 1.07 |", {"meet": "Room"}),
         ("How much is a day pass?", "Day pass 18 EUR, weekend pass 39 EUR.", {"much": "EUR"}),
         ("How much does a badge cost?", "A new badge costs $15.", {"much": "$"}),
         ("How much does a badge cost?", "A new badge: \u20ac15.", {"much": "\u20ac", "cost": "\u20ac"}),
@@ -83,6 +86,9 @@ def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pai
         ("How many jobs may an account have?", "An account may have jobs for 12 months."),
         ("How many keys does the door have?", "The door of room 2. Keys are with Ann."),
         ("How many are there?", "There are 12."),
+        ("When does the train to Hull leave?", PLAN),
+        ("Where does the train to Leeds leave?", PLAN),
+        ("When does the train to Leeds leave?", "The train to Leeds is of a time when there was none."),
         ("How much is gift wrapping?", "Orders over 60 EUR come with free gift wrapping."),
         ("How much is the deposit?", "A deposit is refused for rentals below 20 EUR."),
         ("How deep is the harbour?", "The harbour was deepened by 2 m."),

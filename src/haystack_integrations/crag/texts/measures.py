@@ -16,11 +16,13 @@ from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
+_DO: Final = "(?:do|does|did|will|can|may)"
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
     r"|(?P<many>many)|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
     r"|\b(?P<price>price|cost)\b|\b(?P<span>period|duration)\b"
     r"|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
+    rf"|^(?:when|(?:at )?what time) {_DO} .+ (?P<when>[a-z]+)\W*$|^where {_DO} .+ (?P<where>[a-z]+)\W*$"
 )
 # What a question may have beside such a word, and a document beside the amount, and neither has to.
 _COST: Final = frozenset({"cost", "costs", "price"})
@@ -52,6 +54,7 @@ PATTERNS: Final = {
     for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]), ("span", _MEASURES["time"]))
 }
 """By what is asked for, what an amount of it, a number or an address looks like."""
+_NEVER: Final = re.compile(r"(?!)")
 _SMALL: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|no|none"
 _STEM: Final = 3
 _ADDRESSES: Final = ("phone", "mail")  # no amounts, which may be of something else
@@ -61,8 +64,11 @@ _COLUMNS: Final = {
     "price": _PRICE,
     "phone": re.compile(r"(?i)\b((?:tele)?phone|tel|mobile|extension)\b"),
     "mail": re.compile(r"(?i)\b(e-?mail)\b"),
+    # Of what happens: that it plays, opens or is held there goes without saying.
+    "when": re.compile(r"(?i)\b(date|day|time|when)\b"),
+    "where": re.compile(r"(?i)\b(place|where|room|location|city|building|venue)\b"),
 }
-"""Names of columns whose cells are such amounts, whatever they look like."""
+"""Names of columns whose cells are such amounts, or tell when or where, whatever they look like."""
 
 
 def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -86,7 +92,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     kind = str(found.lastgroup)
     asking = {*words(found[kind])} | ({*words(query)} & _BESIDE.get(kind, frozenset()))
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
-    amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS[kind]
+    amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS.get(kind, _NEVER)
     for text in texts if asked else ():
         if amount.search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
             for said, measure in _told(text, kind, amount, asked):
