@@ -61,6 +61,14 @@ def test_a_title_of_its_own_counts_before_the_path() -> None:
     assert (found.meta["title"], found.content) == ("Leave of absence", "Leave of absence\n\nTwo weeks.")
 
 
+def test_a_record_is_found_by_the_id_of_its_ticket() -> None:
+    """An export has it in a field of its own, which no search reads."""
+    ticket = Document(id="OPS-12", content="Since Monday.", meta={"source": "t.jsonl#OPS-12", "title": "Login fails"})
+    [titled] = PassageTitler().run([ticket])["documents"]
+    assert titled.content == "OPS-12 Login fails\n\nSince Monday."
+    assert (titled.id, titled.meta["title"]) == ("OPS-12", "OPS-12 Login fails")
+
+
 def test_a_text_that_begins_with_its_title_stays_as_it_is() -> None:
     """A heading says it already, whatever its case."""
     found = titled("# Travel Policy\n\nTwo weeks.", source="travel_policy.md")

@@ -22,6 +22,7 @@ ANN = "Ann Lee is a painter of harbours. She was born in 1960 in York, and lives
         ("How heavy is the Ann Lee?", ANN, "heavy"),
         ("How far is York from here?", ANN, "far"),
         ("How deep is the harbour?", ANN, "deep"),
+        ("How old is Ben Fox?", "Ben Fox is a baker. He lives in Kiel.", "old"),
         ("Who is the manager of Ann Lee?", ANN, "manager"),
         ("Who was the chief editor of the paper?", ANN, "editor"),
         ("Who is the author of Harbours?", ANN, "author"),
@@ -46,6 +47,9 @@ def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked:
         ("How heavy is the box?", "The box, 12 kg, has two handles."),
         ("How far is the beach?", "The beach is five minutes' walk from the hotel."),
         ("How deep is the pool?", "The pool has a depth of two yards."),
+        ("How old is Ann Lee?", ANN),
+        ("How old is Ann Lee?", "Ann Lee (1960) is a painter."),
+        ("How old is the bridge?", "The bridge was built in 1960."),
         ("Who is the manager of Ann Lee?", "Ann Lee is managed by Ben Fox."),
         ("Who is the author of Harbours?", "Harbours is a novel by Ben Fox."),
         ("Who is the mother of Ann Lee?", "Ann is the daughter of Eve Lee."),
@@ -60,6 +64,60 @@ def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked:
 def test_what_is_told_in_another_way_or_has_no_form_of_its_own_is_left_alone(question: str, text: str) -> None:
     """An occupation is told without that word."""
     assert [*untold_properties(properties_in(question), [text])] == []
+
+
+STAFF = """Staff
+
+## Board
+
+Ann Lee leads it.
+
+## Telephones
+
+| who | phone |
+|---|---|
+| Ben Fox | 4410 |
+| Eve May | 4411 |
+
+## Mail
+
+- Kim Roe: kim@example.org
+- Tom Day: tom@example.org
+
+Ann Sand has no desk.
+
+Her phone: 4499
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [
+        ("What is the phone number of Ben Fox?", True),
+        ("What is Mr Fox's phone number?", True),
+        ("What is the phone number of Ms Sand?", True),
+        ("What is the e-mail address of Tom Day?", True),
+        ("What is the phone number of Ann Lee?", False),
+        ("What is the phone number of Kim Roe?", False),
+        ("What is the e-mail address of Ben Fox?", False),
+        ("What is Dr. Lee's e-mail address?", False),
+        ("What is the phone number of the board?", True),
+        ("What is the phone number of Brookfield?", True),
+    ],
+)
+def test_the_number_of_a_person_stands_beside_the_name(question: str, is_told: bool) -> None:
+    """In the same row, item or paragraph, or below it; whose number it is may go without saying for any other."""
+    assert [*untold_properties(properties_in(question), [STAFF])] == (
+        [] if is_told else [properties_in(question)[0].written]
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["Ann Lee\n\n4410 is the number of her phone.", "\n# Ann Lee\n\nShe\n\n## Mail\n\nOr phone."]
+)
+def test_all_below_a_persons_name_is_of_the_person(text: str) -> None:
+    """As a title, or as a heading."""
+    assert [*untold_properties(properties_in("What is the phone number of Ann Lee?"), [text])] == []
 
 
 def test_a_question_for_what_no_document_tells_of_a_person_is_not_answered() -> None:

@@ -1,4 +1,4 @@
-"""What asks for an amount is read as the unit that its documents have, where one sentence has all that is asked."""
+"""What asks for an amount is read as the unit of its documents (or when, as the column) if a sentence has all else."""
 
 import pytest
 from haystack import Document
@@ -9,6 +9,7 @@ from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.measures import written_measures
 
 CONTACTS = "| Person | Phone | E-mail |\n|---|---|---|\n| Ann Lee | 4711 | ann@example.org |"
+PLAN = "| Train | To | Time | Arrives |\n|---|---|---|---|\n| R7 | Leeds | 9:10 | 9:40 |"
 PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp | 129.50 |"
 
 
@@ -17,6 +18,21 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
     [
         ("How long is the warranty?", "The warranty is 24 months.", {"long": "months"}),
         ("How long is the probation?", "Probation lasts six months.", {"long": "months"}),
+        ("How long must a password be?", "# Passwords\n\nAt least 14 characters.", {"long": "characters"}),
+        ("How long does a link work?", "A link ends after 14 days.", {"long": "days", "work": "days"}),
+        ("How long is a link valid?", "A link lasts 14 days.", {"long": "days", "valid": "days"}),
+        ("What is the notice period?", "Both give notice of three months.", {"period": "months"}),
+        (
+            "What is the notice period of the lease?",
+            "Paper\n\n# Lease\n\n## 1 Rent\n\nNone.\n\n## 2 Term\n\nEither gives notice of three months.",
+            {"period": "months"},
+        ),
+        ("How many days of leave do I have?", "You have 28 days of leave.", {"many": "28"}),
+        ("How many jobs may an account have?", "An account may have up to 1,000 waiting jobs.", {"many": "1,000"}),
+        ("How many keys does the door have?", "The door has two of the keys.", {"many": "two"}),
+        ("How many doors are there?", "There are twelve doors.", {"many": "twelve"}),
+        ("When does the train to Leeds leave?", PLAN, {"leave": "Time"}),
+        ("Where does the board meet?", "| Group | Room |\n|---|---|\n| Board | 1.07 |", {"meet": "Room"}),
         ("How much is a day pass?", "Day pass 18 EUR, weekend pass 39 EUR.", {"much": "EUR"}),
         ("How much does a badge cost?", "A new badge costs $15.", {"much": "$"}),
         ("How much does a badge cost?", "A new badge: \u20ac15.", {"much": "\u20ac", "cost": "\u20ac"}),
@@ -38,6 +54,11 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
             "Desk: tel. 4711",
             {"number": "tel. 4711", "telephone": "tel. 4711"},
         ),
+        (
+            "What is the phone number for claims?",
+            "Report a claim by the form or on 0800 555 014.",
+            {"phone": "0800 555 014", "number": "0800 555 014"},
+        ),
         ("How long does the Aquaro descale?", "Aquaro\nDescaling is over in 25 minutes.", {"long": "minutes"}),
     ],
 )
@@ -58,6 +79,16 @@ def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pai
         ("What is the phone number of Ben Cole?", CONTACTS),
         ("How long is the warranty of the Tind?", "The warranty is 24 months."),
         ("How long is the warranty?", "The warranty must be claimed within 10 days after a defect is found."),
+        ("How long does a link work?", "A link may be sent again after 14 days."),
+        ("How long must a name be?", "# Passwords\n\nAt least 14 characters."),
+        ("What is the notice period of the rent?", "# Lease\n\n## Rent\n\n## Term\n\nA notice of three months."),
+        ("How many days of training do I have?", "You have 28 days of leave."),
+        ("How many jobs may an account have?", "An account may have jobs for 12 months."),
+        ("How many keys does the door have?", "The door of room 2. Keys are with Ann."),
+        ("How many are there?", "There are 12."),
+        ("When does the train to Hull leave?", PLAN),
+        ("Where does the train to Leeds leave?", PLAN),
+        ("When does the train to Leeds leave?", "The train to Leeds is of a time when there was none."),
         ("How much is gift wrapping?", "Orders over 60 EUR come with free gift wrapping."),
         ("How much is the deposit?", "A deposit is refused for rentals below 20 EUR."),
         ("How deep is the harbour?", "The harbour was deepened by 2 m."),

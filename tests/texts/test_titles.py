@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE, identified, shows, titled
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,20 @@ def test_what_is_titled_shows_its_title(text: str, title: str) -> None:
     """Unless it begins with what marks a heading, which is looked past."""
     if title == title.lstrip("# \t\n"):
         assert shows(titled(text, title), title)
+
+
+@pytest.mark.parametrize(
+    ("title", "source", "text", "named"),
+    [
+        ("Login fails", "tickets.jsonl#OPS-12", "Since Monday.", "OPS-12 Login fails"),
+        ("", "tickets.jsonl#INC0012345", "Since Monday.", "INC0012345"),
+        ("OPS-12: Login fails", "tickets.jsonl#OPS-12", "Since Monday.", "OPS-12: Login fails"),
+        ("Login fails", "tickets.jsonl#OPS-12", "OPS-12 is open.", "Login fails"),
+        ("Login fails", "tickets.jsonl#row-12", "Since Monday.", "Login fails"),
+        ("Login fails", "tickets.jsonl#4711", "Since Monday.", "Login fails"),
+        ("Login fails", "OPS-12.md", "Since Monday.", "Login fails"),
+    ],
+)
+def test_the_id_of_a_ticket_stands_before_its_title(title: str, source: str, text: str, named: str) -> None:
+    """Only where it has the form of a ticket's, and the record does not tell it."""
+    assert identified(title, source, text) == named

@@ -16,7 +16,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.texts.headings import Headings
 from haystack_integrations.crag.texts.table_heads import TableHeads
 from haystack_integrations.crag.texts.text import MARKS
-from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows, titled
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE, identified, shows, titled
 
 # Digits alone are of a version or a date.
 _SUFFIX: Final = re.compile(r"\.(?:(?i:markdown|asciidoc)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")
@@ -86,8 +86,8 @@ def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]
     suffix = PurePosixPath(source).suffix.lower()
     headings, tables = Headings(is_markdown=suffix in _MARKDOWN), TableHeads()
     for passage, above in _led(passages, headings) if suffix in _WITH_HEADINGS else ((each, []) for each in passages):
-        own = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source)
-        yield _titled(_below(tables.over(passage.content or ""), passage), own, _taken_out(passage) or above)
+        own, text = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source), passage.content or ""
+        yield _titled(_below(tables.over(text), passage), identified(own, source, text), _taken_out(passage) or above)
 
 
 def _led(passages: Iterator[Document], headings: Headings) -> Iterator[tuple[Document, list[str]]]:

@@ -49,7 +49,7 @@ class _Hits:
     :param title: Terms in the title.
     :param both: Either.
     :param places: Position and term of each occurrence, in order.
-    :param by_sentence: The terms of each sentence; of a row of a table, those of its head, too.
+    :param by_sentence: The terms of each sentence; with those of the heading, or head of a table, above it.
     """
 
     body: dict[str, list[int]]

@@ -7,7 +7,7 @@ model calls 101 of 181 lists of six public datasets `correct`, and with this rul
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
@@ -17,6 +17,7 @@ from haystack_integrations.crag.judging.properties import properties_in, untold_
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
+from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.versions import versions_in
 
 _CURRENCY: Final = "$\u20ac\u00a3\u00a5"
@@ -26,9 +27,11 @@ _OPTION: Final = re.compile(r"(?<![^\s\"'`(\[,/])--?[A-Za-z][\w-]*")
 _DASH: Final = "[-\u2010-\u2015\u2212]"
 # No part is gone back over that could not end earlier: a question of nothing but digits took a second.
 _CODE: Final = re.compile(
-    r"(?<![\w./-])(?:(?=\w*[^\W_]_[^\W_])\w++|\w++(?=\(\))|[a-z]++[A-Z]\w*+"  # snake_case, called(), camelCase
-    r"|\w{2,}(?:\.\w{2,}){2,}|(?:/[\w.-]{2,}){2,})(?![\w/-])"  # os.path.join, /etc/hosts
+    r"(?<![\w/-])(?:(?=\w*[^\W_]_[^\W_])\w++|\w++(?=\(\))|[a-z]++[A-Z]\w*+"  # snake_case, called(), camelCase
+    r"|(?<!\.)(?:\w{2,}(?:\.\w{2,}){2,}|(?:/[\w.-]{2,}){2,}))(?![\w/-])"  # os.path.join, /etc/hosts
 )
+# Of a part: `limits.rate`; files and sites are written so, too.
+_DOTTED: Final = re.compile(r"(?<![\w./@-])([a-z][\w-]*\.)([a-z][\w-]*)(?![\w/@-]|\.\w)")
 # 4711-A, 2024/X7; ORA-00942, INC0012345. Short names are written in several ways (KRT17, IL-6), or amounts (24-H).
 _ID: Final = re.compile(
     r"(?<![\w./-])(?:\d{4,}+[A-Z\d]*+(?:[-/][A-Z\d]++)*[-/][A-Z][A-Z\d]*+|[A-Z]{1,6}-?(?=\d{4})\d++)(?![\w-])"
@@ -37,9 +40,9 @@ _VERSIONS_SIGN: Final = re.compile(r"(?<![\w.-])[vV](?=\d)")
 _NO: Final = r"(?:no\.? ?|number |\#)?"
 # What is told apart by its number, behind it.
 _COUNTED: Final = re.compile(
-    r"(?i)\b(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
+    r"(?i)\b(?:(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
     r"|generation|grade|group|hall|lesson|level|line|module|page|part|phase|platform|room|round|route|row|rule|season"
-    r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)"
+    r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)|([a-z]{4,}))"
     rf" {_NO}(\d{{1,3}})(?!\w| ?%|[.,:/-]\w| (?:of|or|and|to|through)\b ?\d)"
 )
 _ROMAN: Final = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
@@ -77,7 +80,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
     signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
     nouns, properties = nouns_in(query), properties_in(query)
-    asked = (options, code, signed, bare, names, nouns, properties)
+    asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties)
     if not (any(asked) or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
@@ -93,6 +96,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         _counted(query, shown),
         _options(options, shown),
         _names(code, shown),
+        _dotted(query, {*code}, shown),
         _with_signs(signed, shown),
         _without_signs(bare, shown),
     )
@@ -157,16 +161,25 @@ def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
 def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Find things with a number (platform 7) that no document has, though one tells another of them (platform 4)."""
     for found in _COUNTED.finditer(query):
-        thing, number = found[1], int(found[2])
+        thing, number = found[1] or found[2], int(found[3])
         ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
         # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
         listed = rf":? {_NO}(?:[\w-]{{1,5}}(?:, ?|,? (?:and|or|&) |/)){{0,9}}"
         near = rf"(?i)\b{thing}s?{listed}(?:{ways})(?!\w|[.,]\d)|\b(?:{ways})[ -]{thing}|\| ?(?:{ways}) ?\|"
         ranges = rf"(?i)\b{thing}s? (\d{{1,3}}) ?(?:-|\u2013|to|through) ?(\d{{1,3}})\b"
-        if _tells(shown, rf"(?i)\b{thing}s? {_NO}\d") and not _tells(shown, near):
+        if _are_told_apart(thing, shown, is_known=bool(found[1])) and not _tells(shown, near):
             spans = chain.from_iterable(re.findall(ranges, text) for text in shown)
             if not any(int(first) <= number <= int(last) for first, last in spans):
                 yield found[0]
+
+
+def _are_told_apart(thing: str, shown: Sequence[str], *, is_known: bool) -> bool:
+    """Tell whether numbers name things of a kind: once where they usually do, else two of them, which count nothing."""
+    if is_known:
+        return _tells(shown, rf"(?i)\b{thing}s? {_NO}\d")
+    wanted = re.compile(rf"(?i)\b{thing}s? {_NO}(\d{{1,3}})(?!\w|[.,:/-]\d| ?[%{_CURRENCY}])(?: ([a-z]+))?")
+    told = chain.from_iterable(map(wanted.findall, shown)) if thing.lower() not in STOP_WORDS else ()
+    return len({number for number, after in told if not after or after in STOP_WORDS}) > 1
 
 
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
@@ -183,6 +196,14 @@ def _names(code: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(code):
         if len(bare := _plain(name)) > _SHORT and not any(bare in text for text in plain):
             yield name
+
+
+def _dotted(query: str, code: Collection[str], shown: Sequence[str]) -> Iterator[str]:
+    """Find names with a dot (limits.rate) that no document has, though one tells another of that part (limits.size)."""
+    for found in _DOTTED.finditer(query):
+        is_looked_for = found[2] in code and any(_names([found[2]], shown))
+        if not is_looked_for and _tells(shown, rf"(?<![\w.-]){re.escape(found[1])}[a-z]"):
+            yield from _names([found[0]], shown)
 
 
 def _with_signs(names: Sequence[tuple[str, str, str]], shown: Sequence[str]) -> Iterator[str]:

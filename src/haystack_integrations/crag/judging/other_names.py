@@ -68,10 +68,10 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     for name in names:
         said = words(_POSSESSIVE.sub("", _plain(name)))
         parts = [part for part in said if len(part) > 1 and part not in STOP_WORDS]
-        if parts and not any(_DAY.fullmatch(part) or _is_begun(part, written) for part in parts):
+        if parts and not any(_DAY.fullmatch(part) or is_begun(part, written) for part in parts):
             # Nearly all names are told as they are; to read all documents for the others takes a hundred times as long.
             plain = plain or " ".join(words(_plain(written)))
-            if not any(_is_begun(part, plain) for part in parts):
+            if not any(is_begun(part, plain) for part in parts):
                 yield name
 
 
@@ -115,6 +115,12 @@ def _plain(text: str) -> str:
     return "".join(sign for sign in normalize("NFKD", text.lower()) if not combining(sign))
 
 
-def _is_begun(part: str, text: str) -> bool:
-    """Look for its beginning, by which its other forms are told: Canada, Canadian."""
+def is_begun(part: str, text: str) -> bool:
+    """
+    Look for the beginning of a name, by which its other forms are told: Canada, Canadian.
+
+    :param part: A word of a name, in small letters.
+    :param text: Any text, in small letters.
+    :returns: Whether a word of the text begins so.
+    """
     return re.search(rf"(?<!\w){re.escape(part[: max(_STEM, len(part) - _ENDING)])}", text) is not None

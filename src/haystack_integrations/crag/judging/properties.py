@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from haystack_integrations.crag.judging.holders import beside, holder_in
 from haystack_integrations.crag.texts.measures import PATTERNS
 
 _MEASURED: Final = re.compile(
     r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
     r"|what (?:is|are|was|were) the (?P<price>price)s? (?:of|for)"
     r"|how much (?:do|does|did|will|would) .{1,80}\b(?P<money>cost)"
-    r"|how (?:(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)) (?:is|was|are|were))\b"
+    r"|how (?:(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)|(?P<age>old)) (?:is|was|are|were))\b"
 )
 # What tells it beside an amount, or that there is one.
 _TOLD: Final = {
@@ -25,8 +26,12 @@ _TOLD: Final = {
     "price": r"\bpric|\bcosts?\b|\bfees?\b|\bfree of charge|\bfor free|\bis free\b|\bno charge|\bpay \d",
     "weight": r"\bweigh|\bheav|\blight",
     "way": r"\bfar\b|\bdistan|\baway\b|\bwalk|\bminute|\bhours?\b|\bnear",
+    "age": r"\bborn\b|\bbirth|\bage[ds]?\b|\bbuil[dt]|\bfound|\bestablish|\bconstruct|\bcentury\b|\bsince \d{4}",
     "size": r"\btall\b|\bheight|\bdepth|\bwidth",
 }
+# In a bracket behind a name it is of a life.
+_AGE: Final = re.compile(r"\(\D{0,20}\d{4}\b|\d+[ -]years?[ -]olds?\b")
+_FORMS: Final = {**PATTERNS, "age": _AGE}
 _TOLD["money"] = _TOLD["price"]
 _ROLE: Final = re.compile(
     r"(?i)\bwho (?:is|was|are|were) the (?:[a-z-]+ ){0,2}?"
@@ -53,10 +58,12 @@ class Property(NamedTuple):
 
     :param written: As the question has it.
     :param told: What tells it: a document with any of these may.
+    :param holder: The name of the person beside whom it must stand, if it is one's.
     """
 
     written: str
     told: tuple[re.Pattern[str], ...]
+    holder: str = ""
 
 
 def properties_in(query: str) -> list[Property]:
@@ -64,19 +71,22 @@ def properties_in(query: str) -> list[Property]:
     Find properties that a question asks for and no document tells without their word or form.
 
     :param query: The question.
-    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, or the role of a person.
+    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, an age, or the role of a person.
     """
     measured = (each for found in _MEASURED.finditer(query) for each in found.groupdict().items() if each[1])
     roles = (found["role"] for found in _ROLE.finditer(query))
     return [
-        *(Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), PATTERNS[kind])) for kind, written in measured),
+        *(
+            Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), holder_in(query))
+            for kind, written in measured
+        ),
         *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
     ]
 
 
 def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
     """
-    Find properties of which no document has anything that may tell them.
+    Find properties of which no document has anything that may tell them; of a person, not beside the name.
 
     ```python
     from haystack_integrations.crag.judging.properties import properties_in, untold_properties
@@ -93,7 +103,8 @@ def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterat
     :returns: Those of them, as the question has them.
     """
     for each in asked:
-        if not any(pattern.search(text) for text in shown for pattern in each.told):
+        beside_it = (beside(each.holder, text) for text in shown) if each.holder else shown
+        if not any(pattern.search(text) for text in beside_it for pattern in each.told):
             yield each.written
 
 

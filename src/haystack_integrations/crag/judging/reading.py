@@ -19,7 +19,7 @@ from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm
 from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
-from haystack_integrations.crag.texts.table_heads import heads_of_rows
+from haystack_integrations.crag.texts.section_heads import heads_above
 from haystack_integrations.crag.texts.text import surface_words, terms
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 
@@ -44,7 +44,7 @@ class Reading:
     :param title_terms: All distinct terms of the title.
     :param places: Positions of each term of the text.
     :param starts: Position of the first term of each sentence.
-    :param heads: For rows of tables, by the number of their sentence, that of the head.
+    :param heads: What sentences stand under, by their number: of a row that of the head, else that of the heading.
     :param open_from: Number of the first of the questions that the text ends with; that of all sentences without any.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
@@ -54,7 +54,7 @@ class Reading:
     :param years: Positions of numbers that look like years.
     :param vector: Unit vector of title and text.
     :param title_vector: Unit vector of the title.
-    :param sentence_vectors: A unit vector for each sentence, read under its title and the head of its table; shape
+    :param sentence_vectors: A unit vector for each sentence, read under its title, a row under its head too; shape
         (sentences, dimension).
     :param beginning: Its first words.
     :param size: For how many texts of usual length it counts where readings are kept.
@@ -155,9 +155,10 @@ class Reader:
             (" ".join(surface.normalised(title[:MOST_JUDGED]).split()), surface.told(text)) for title, text in texts
         ]
         cut = [_sentences(content) for _, content in plain]
-        heads = [heads_of_rows(parts) if "|" in content else {} for parts, (_, content) in zip(cut, plain, strict=True)]
+        heads = [heads_above(parts) for parts in cut]
+        # A heading would make all below it alike: of 99 options that functions lack, 24 were `correct` instead of 20.
         under = [
-            f"{title}. {parts[above[n]]} {part}" if n in above else f"{title}. {part}"
+            f"{title}. {parts[above[n]]} {part}" if n in above and part.startswith("|") else f"{title}. {part}"
             for (title, _), parts, above in zip(plain, cut, heads, strict=True)
             for n, part in enumerate(parts)
         ]

@@ -8,27 +8,37 @@ pass is 18 EUR.", as nothing in them is long or much.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
-from haystack_integrations.crag.texts.stemming import stems
+from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
+_DO: Final = "(?:do|does|did|will|can|may)"
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
-    r"|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
-    r"|\b(?P<price>price|cost)\b|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
+    r"|(?P<many>many)|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
+    r"|\b(?P<price>price|cost)\b|\b(?P<span>period|duration)\b"
+    r"|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
+    rf"|^(?:when|(?:at )?what time) {_DO} .+ (?P<when>[a-z]+)\W*$|^where {_DO} .+ (?P<where>[a-z]+)\W*$"
 )
+# What a question may have beside such a word, and a document beside the amount, and neither has to.
 _COST: Final = frozenset({"cost", "costs", "price"})
+_LASTING: Final = frozenset(
+    "take takes took last lasts lasted work works stay stays remain remains live lives valid".split()
+)
+_BESIDE: Final = {"money": _COST, "price": _COST, "time": _LASTING}
 _BETWEEN: Final = frozenset(
-    "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact".split()
+    "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact "
+    "least maximum minimum rough exact work stay remain live valid end expir".split()
 )
 _MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
     "money": rf"\b({_MONEY}) ?\d|\d ?({_MONEY})\b|([$\u20ac\u00a3]) ?\d|\d ?([\u20ac\u00a3])",
-    "time": r"\w[ -]((?:second|minute|hour|day|week|month|year)s?|min|hrs?|h)\b",
+    "time": rf"\w[ -]((?:second|minute|hour|day|week|month|year)s?|min|hrs?|h)\b|\d ?(characters|letters|{_LENGTH})\b",
     "often": r"\b((?i:every|hourly|daily|weekly|monthly|yearly|annually|once|twice|times))\b",
     "way": rf"\d ?({_LENGTH})\b",
     "size": rf"\d ?({_LENGTH})\b",
@@ -39,16 +49,26 @@ _MEASURES: Final = {
     "mail": r"(?<!\S)(\S{1,64}@\S{1,100}\w)",
     "weight": r"\d ?((?:kilo)?gram(?:me)?s?|k?g|tonnes?|tons?|lbs?|pounds?)\b",
 }
-PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]))}
+PATTERNS: Final = {
+    kind: re.compile(pattern)
+    for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]), ("span", _MEASURES["time"]))
+}
 """By what is asked for, what an amount of it, a number or an address looks like."""
+_NEVER: Final = re.compile(r"(?!)")
+_SMALL: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|no|none"
+_STEM: Final = 3
+_ADDRESSES: Final = ("phone", "mail")  # no amounts, which may be of something else
 _PRICE: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
 _COLUMNS: Final = {
     "money": _PRICE,
     "price": _PRICE,
     "phone": re.compile(r"(?i)\b((?:tele)?phone|tel|mobile|extension)\b"),
     "mail": re.compile(r"(?i)\b(e-?mail)\b"),
+    # Of what happens: that it plays, opens or is held there goes without saying.
+    "when": re.compile(r"(?i)\b(date|day|time|when)\b"),
+    "where": re.compile(r"(?i)\b(place|where|room|location|city|building|venue)\b"),
 }
-"""Names of columns whose cells are such amounts, whatever they look like."""
+"""Names of columns whose cells are such amounts, or tell when or where, whatever they look like."""
 
 
 def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -70,30 +90,42 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     if (found := _ASKED.search(query)) is None:
         return
     kind = str(found.lastgroup)
-    asking = {*words(found[kind])} | ({*words(query)} & _COST if kind in {"money", "price"} else set())
+    asking = {*words(found[kind])} | ({*words(query)} & _BESIDE.get(kind, frozenset()))
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
+    amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS.get(kind, _NEVER)
     for text in texts if asked else ():
-        if PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
-            for said, measure in _told(text, kind, asked):
+        if amount.search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
+            for said, measure in _told(text, kind, amount, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
                     return
 
 
-def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str]]:
+def _number_of(things: str) -> re.Pattern[str]:
+    """Give what a number of the things looks like that a question begins with: 12 working days, two of the keys."""
+    named = list(takewhile(lambda word: word not in STOP_WORDS, words(things)))
+    begins = re.escape(named[-1][: max(_STEM, len(named[-1]) - 1)]) if named else r"\w"
+    return re.compile(rf"(?i)(?<![\w.,])(\d[\d.,]*|{_SMALL})(?:[ -][\w-]+){{0,3}}?[ -]{begins}")
+
+
+def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Iterator[tuple[set[str], str]]:
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
-    rows, heading = heads_of_rows(parts), ""
+    rows, headings = heads_of_rows(parts), dict[int, str]()
     for number, part in enumerate(parts):
-        heading = part if part.startswith("#") else heading
+        if part.startswith("#"):
+            level = len(part) - len(part.lstrip("#"))
+            headings = {above: written for above, written in headings.items() if above < level} | {level: part}
         head = parts[rows[number]] if number in rows else ""
-        amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
+        is_told = bool(head) or kind in _ADDRESSES
+        amounts = (found for found in amount.finditer(part) if is_told or _is_of(asked, part[: found.start()]))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
         if measure:
-            yield {*terms(f"{title}\n{heading}\n{head}\n{part}")}, str(measure[measure.lastindex or 0])
+            above = "\n".join([title, *headings.values(), head])
+            yield {*terms(f"{above}\n{part}")}, str(measure[measure.lastindex or 0])
 
 
 def _is_of(asked: set[str], before: str) -> bool:

@@ -1,5 +1,6 @@
 """A title as the first line of a text, where every search and grader reads it; it is no sentence of the text."""
 
+import re
 from typing import Final
 
 LONGEST_TITLE: Final = 200
@@ -10,6 +11,8 @@ MOST_JUDGED: Final = 500
 
 _BETWEEN: Final = "\n\n"
 _MARKS: Final = "# \t\n"
+# Of a project and a number: people ask for it. Any other id of a record is a program's.
+_TICKET: Final = re.compile(r"\#([A-Z][A-Z0-9]{1,9}-\d{1,7}|[A-Z]{2,6}\d{5,10})\Z")
 
 
 def titled(text: str, title: str) -> str:
@@ -21,6 +24,29 @@ def titled(text: str, title: str) -> str:
     :returns: Both; of a long title its beginning.
     """
     return title[:LONGEST_TITLE] + _BETWEEN + text
+
+
+def identified(title: str, source: str, text: str) -> str:
+    """
+    Put the id of a ticket before its title: an export often has it in a field of its own, and who asks for it means it.
+
+    ```python
+    from haystack_integrations.crag.texts.titles import identified
+
+    assert identified("Login fails", "tickets.jsonl#OPS-12", "Since Monday ...") == "OPS-12 Login fails"
+    assert identified("Login fails", "tickets.jsonl#OPS-12", "OPS-12 is open.") == "Login fails"
+    assert identified("Login fails", "tickets.jsonl#f3b1", "Since Monday ...") == "Login fails"
+    ```
+
+    :param title: The title; an empty one is none.
+    :param source: The name of a record, which ends in its id, or of a file, which has none.
+    :param text: The text.
+    :returns: Both, where the id has the form of a ticket's and stands in neither title nor text.
+    """
+    ticket = _TICKET.search(source)
+    if ticket is None or ticket[1] in title or ticket[1] in text:
+        return title
+    return f"{ticket[1]} {title}".rstrip()
 
 
 def untitled(text: str, title: str) -> str:
