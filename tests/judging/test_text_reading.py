@@ -25,14 +25,6 @@ def test_a_text_is_read_as_terms_with_places_names_and_numbers() -> None:
     assert emma.sentence_vectors.shape == (2, shared_reader().encoder.dimension)
 
 
-def test_a_sentence_is_read_below_its_heading() -> None:
-    """ "It takes ten weeks" is of what the heading names."""
-    asked = shared_reader().encoder.encode(["How long does a work permit take?"])[0]
-    (below,) = shared_reader().read([("Visas", "## Work permit\n\nIt takes ten weeks.")])
-    (beside,) = shared_reader().read([("Visas", "## Visitors\n\nIt takes ten weeks.")])
-    assert below.sentence_vectors[1] @ asked > beside.sentence_vectors[1] @ asked + 0.1
-
-
 def test_ngrams_hide_what_a_text_is_about_and_its_numbers() -> None:
     """`TITLE was born YEAR` is said of many."""
     (emma,) = shared_reader().read([EMMA])

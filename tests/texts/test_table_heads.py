@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows, lines_above
+from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows
 
 HEAD = "| Size | Price |\n|---|---|\n"
 
@@ -75,10 +75,3 @@ def test_a_line_of_signs_below_a_row_costs_no_more_than_its_length(sign: str) ->
     started = process_time()
     assert TableHeads().over(f"a | b\n{sign * 100_000}a\n") == ""
     assert process_time() - started < 10
-
-
-def test_a_sentence_stands_below_its_heading_and_a_row_below_the_head_of_its_table() -> None:
-    """A line that is very long is no heading, and none stands below the one before it."""
-    table = ["| Visa | Fee |", "|---|---|", "| Visit | 65 |"]
-    parts = ["Visas.", "# Fees", "They are low.", *table, f"# {'long ' * 50}", "Nothing."]
-    assert lines_above(parts, heads_of_rows(parts)) == {2: 1, 3: 1, 4: 1, 5: 3}

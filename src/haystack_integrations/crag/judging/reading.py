@@ -19,7 +19,7 @@ from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm
 from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
-from haystack_integrations.crag.texts.table_heads import heads_of_rows, lines_above
+from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import surface_words, terms
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 
@@ -54,8 +54,8 @@ class Reading:
     :param years: Positions of numbers that look like years.
     :param vector: Unit vector of title and text.
     :param title_vector: Unit vector of the title.
-    :param sentence_vectors: A unit vector for each sentence, read under its title and the head of its table or
-        its heading; shape (sentences, dimension).
+    :param sentence_vectors: A unit vector for each sentence, read under its title and the head of its table; shape
+        (sentences, dimension).
     :param beginning: Its first words.
     :param size: For how many texts of usual length it counts where readings are kept.
     """
@@ -158,8 +158,7 @@ class Reader:
         heads = [heads_of_rows(parts) if "|" in content else {} for parts, (_, content) in zip(cut, plain, strict=True)]
         under = [
             f"{title}. {parts[above[n]]} {part}" if n in above else f"{title}. {part}"
-            for (title, _), parts, rows in zip(plain, cut, heads, strict=True)
-            for above in (lines_above(parts, rows),)
+            for (title, _), parts, above in zip(plain, cut, heads, strict=True)
             for n, part in enumerate(parts)
         ]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])

@@ -1,7 +1,7 @@
 """Which table a passage goes on with: a row says little without the names of its columns and what the table is of."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 _DIVIDER: Final = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t]*+")
@@ -9,7 +9,6 @@ _DIVIDER: Final = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+
 _DRAWN: Final = re.compile(r"[ \t]*[+|]?(?:[-=]+\+)+[-=]*[+|]?[ \t]*")
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _DASHES: Final = re.compile(r"([-=])\1{3,}")  # so wide that the columns stand below each other
-_HEADING: Final = re.compile(r"#{1,6}[ \t]")
 _LONGEST: Final = 500
 _LONGEST_CAPTION: Final = 200
 
@@ -78,29 +77,6 @@ def heads_of_rows(parts: Sequence[str]) -> dict[int, int]:
         elif head is not None:
             found[number] = head
     return found
-
-
-def lines_above(parts: Sequence[str], heads: Mapping[int, int]) -> dict[int, int]:
-    """
-    Tell which sentences are read below which line: a row below the head of its table, all else below its heading.
-
-    ```python
-    from haystack_integrations.crag.texts.table_heads import lines_above
-
-    assert lines_above(["# Visas", "## Work permit", "It takes ten weeks.", "It is free."], {}) == {2: 1, 3: 1}
-    ```
-
-    :param parts: A text's sentences, in order; a heading of Markdown is one.
-    :param heads: Of `heads_of_rows`.
-    :returns: For the number of each sentence that of the nearest line; none for headings, nor below a very long one.
-    """
-    found, heading = dict[int, int](), None
-    for number, part in enumerate(parts):
-        if _HEADING.match(part):
-            heading = number if len(part) <= _LONGEST_CAPTION else None
-        elif heading is not None:
-            found[number] = heading
-    return {**found, **heads}
 
 
 def as_one_row(heads: Sequence[Sequence[str]]) -> list[str]:
