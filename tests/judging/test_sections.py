@@ -24,7 +24,7 @@ Cod and potatoes. Do not freeze it.
 At half past twelve."""
 NUTS = "\n\n## Nuts\n\nDo not freeze them, nor a plum cake."
 MINUTES = "1. Budget. It was approved. Rita voted against it.\n2. Summer party. It takes place in August.\n\nAll voted."
-RULES = "**Phones.** They stay in the bag.\n\n**Caps.** They are taken off in class. They start at 3."
+RULES = "**Phones.** They stay in the bag.\n\n**Caps.** They are folded in class. They start at 3."
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ RULES = "**Phones.** They stay in the bag.\n\n**Caps.** They are taken off in cl
     [
         ("Who voted against the summer party?", MINUTES, True),
         ("Who voted against the budget?", MINUTES, False),
-        ("Are phones taken off?", RULES, True),
-        ("Are caps taken off?", RULES, False),
+        ("Are phones folded?", RULES, True),
+        ("Are caps folded?", RULES, False),
         ("When do phones start?", RULES, False),  # said of what has a time in many ways
         ("Can I freeze the fish pie?", RECIPES, False),
         ("Can I freeze the plum cake?", RECIPES + NUTS, False),  # another section speaks of it
@@ -44,6 +44,7 @@ RULES = "**Phones.** They stay in the bag.\n\n**Caps.** They are taken off in cl
         ("Which recipes are there?", RECIPES, False),
         ("Can I freeze the plum cake?", "Plum cake. Do not freeze it.", False),
         ("Can I freeze the plum cake?", "# Plum cake\n\nFrozen it keeps for a year.", False),
+        ("Can I freeze the plum cake?", "# Plum cake\n\nIt may be frozen.\n\n# Pie\n\nDo not freeze it.", False),
         ("What is it?", "", False),
     ],
 )

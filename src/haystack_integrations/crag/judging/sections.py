@@ -23,7 +23,7 @@ _RUN_IN: Final = re.compile(
 )
 _DEEPEST: Final = 7
 # Said of what has a time or a place, in other words or none: "Lunch: 12:30".
-_SAID_OTHERWISE: Final = frozenset("start begin end open close take place held happen cost pay last get find".split())
+_SAID_OTHERWISE: Final = frozenset("start begin end open close take place hold happen cost pay last get find".split())
 
 
 def of_other_sections(asked: Asked, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
