@@ -36,6 +36,11 @@ _TO_TELL: Final = re.compile(
     r"(?i)(?:(explain|describe|define|discuss|clarify|find)"
     r"|(?:the |an? )?(introduction|guide|basics|definition) (?:to|of)|(look) up|(search) for|(write) about)\b"
 )
+# What is to be told of all that happens, and of all that is found: documents say it in other words.
+_EMPTY: Final = re.compile(
+    r"(?i)\b(?:(what) happens?(?= (?:if|when|after|to|with)\b)"
+    r"|(where) (?:can|do|could|should|will) (?:i|we|you|one) (?:find|get)\b)"
+)
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
 
@@ -56,7 +61,7 @@ def as_meant(
     if (verb := _TO_TELL.match(question)) and not _holds(readings, str(verb[verb.lastindex or 0]).lower()):
         question = question[verb.end() :].strip() or question
     meant = respelled(question, texts, readings, frequencies)
-    return reread(question, meant), meant
+    return _EMPTY.sub(lambda found: str(found[found.lastindex or 0]), reread(question, meant)), meant
 
 
 def respelled(
