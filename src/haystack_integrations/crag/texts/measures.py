@@ -64,7 +64,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
 
     :param query: The question.
     :param texts: The documents, each below its title.
-    :returns: Pairs of such a word and the unit, where one sentence or row, with the title, heading and names of columns
+    :returns: Pairs of such a word and the unit, where one sentence or row, with the title, headings and names of columns
         above it, has an amount and all else that is asked.
     """
     if (found := _ASKED.search(query)) is None:
@@ -84,9 +84,11 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
-    rows, heading = heads_of_rows(parts), ""
+    rows, open_ = heads_of_rows(parts), list[tuple[int, str]]()
     for number, part in enumerate(parts):
-        heading = part if part.startswith("#") else heading
+        if depth := len(part) - len(part.lstrip("#")):
+            open_ = [*(above for above in open_ if above[0] < depth), (depth, part)]
+        heading = "\n".join(above for _, above in open_)
         head = parts[rows[number]] if number in rows else ""
         amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
         measure = next(amounts, None)
