@@ -169,6 +169,23 @@ def test_what_a_thing_means_is_what_it_is() -> None:
     assert as_meant("What is the mean notice?", texts, readings, CORPUS.counts)[0] == "What is the mean notice?"
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("What happens if I lose my badge?", "What if I lose my badge?"),
+        ("And what happens after a burglary?", "And what after a burglary?"),
+        ("where can i find lost things", "where lost things"),
+        ("Where do we get keys?", "Where keys?"),
+        ("What happens in chapter 3?", "What happens in chapter 3?"),  # it may be told in this word
+        ("How can I find my badge?", "How can I find my badge?"),
+    ],
+)
+def test_that_a_thing_happens_or_is_found_is_not_asked(asked: str, meant: str) -> None:
+    """A document says what is to be done, and where things are kept."""
+    texts = [("", "Nothing happens. You get and find all.")]
+    assert as_meant(asked, texts, Reader(load_encoder()).read(texts), CORPUS.counts)[0] == meant
+
+
 def test_a_word_that_the_corpus_has_elsewhere_is_no_slip() -> None:
     """The list is about something else, then."""
     corpus = collect([*TEXTS, "The notcie is a small bird."]).statistics("store")

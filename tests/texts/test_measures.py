@@ -41,6 +41,7 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How far is the harbour?", "The harbour is 3 km from here.", {"far": "km"}),
         ("How heavy is the press?", "The press: 7.2 kg", {"heavy": "kg"}),
         ("How long does the programme take to descale?", "# Descaling\n\nThe programme takes 25 min.", {"long": "min"}),
+        ("How much is the rent of flat 3B?", "lease\n\n# Flat 3B\n\n## Rent\n\nIt is 980 EUR.", {"much": "EUR"}),
         ("How much is the Havn lamp?", PRICES, {"much": "Price"}),
         ("What is Ann Lee's phone number?", CONTACTS, {"number": "Phone"}),
         ("What is the e-mail address of Ann Lee?", CONTACTS, {"address": "ann@example.org"}),
@@ -63,7 +64,7 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
     ],
 )
 def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pairs: dict[str, str]) -> None:
-    """With the title, heading and names of columns above it."""
+    """With the title, headings and names of columns above it."""
     assert dict(written_measures(question, [text if "\n" in text[:10] else f"\n{text}"])) == pairs
 
 
@@ -72,6 +73,7 @@ def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pai
     [
         ("How long is the warranty?", "The warranty covers no damage. Delivery takes 3 days."),
         ("How much is a kayak per day?", "A bike is 12 EUR per day. A kayak has two seats."),
+        ("How much is the rent of flat 3B?", "lease\n\n# Flat 3B\n\n# Flat 4A\n\n## Rent\n\nIt is 980 EUR."),
         ("How much is the Tind lamp?", PRICES),
         ("What is the phone number of the Havn lamp?", PRICES),
         ("What is the phone number of the harbour?", "At the harbour, 300 spaces are paid for by phone."),

@@ -30,12 +30,15 @@ from haystack_integrations.crag.texts.writings import written_otherwise
         ("Is the gym open on Wednesday?", "The gym: Mon, Wed and Fri 17-21.", {"wednesday": "Wed"}),
         ("Is the gym open on Fridays?", "The gym: Mon, Wed and Fri 17-21.", {"fridays": "Fri"}),
         ("What is due in September?", "Due: Sept. 3", {"september": "Sept"}),
+        ("How many days of vacation do I have?", "You have 27 days of holiday.", {"vacation": "holiday"}),
+        ("where do bikes go", "Bicycles go into the cellar.", {"bikes": "bicycles"}),
+        ("Is there a car park?", "The parking lot is full.", {"car park": "parking lot"}),
     ],
 )
 def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
     query: str, text: str, expected: dict[str, str]
 ) -> None:
-    """Words and digits, signs, a number and its unit in one, countries."""
+    """Words and digits, signs, a number and its unit in one, countries, British and American words, short ones."""
     assert dict(written_otherwise(query, [text])) == expected
     assert dict(written_otherwise(query, [text, query])) == {}
 
@@ -51,6 +54,8 @@ def test_what_is_written_in_several_ways_is_read_as_documents_write_it(
         ("How many seconds?", "It was John's."),
         ("What is on the 1st floor?", "Saint Mary"),
         ("Which doctor is on duty?", "Dr. Holm lives here."),
+        ("How many parking tickets are there?", "The car park is full."),
+        ("When is the flight?", "The flat is free."),
         ("Who am I?", "at 5 p.m."),
         ("What do one and two make?", "1 and 2"),
         ("Who wrote Emma?", "10% of the 1st"),

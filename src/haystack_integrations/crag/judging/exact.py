@@ -12,8 +12,10 @@ from itertools import chain, islice
 from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
+from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.other_names import names_in, nouns_in, untold, untold_nouns
 from haystack_integrations.crag.judging.properties import properties_in, untold_properties
+from haystack_integrations.crag.judging.reasons import untold_reason
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
@@ -73,21 +75,24 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     :param query: The question.
     :param texts: Title and content of each document.
     :returns: Numbers over twelve that stand by themselves, versions, days, ids, options, names, also of code and with
-        signs, and some properties, as the question writes them, at most 20 of a kind. A number of a measure that the
-        documents tell of is left out: they may cover it by another; and so is a day of a year of which they tell none.
+        signs, some properties, and a reason that is asked for, as the question writes them, at most 20 of a kind. A
+        number of a measure that the documents tell of is left out: they may cover it by another; and so is a day of a
+        year of which they tell none.
     """
     query = plain_digits(query)
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
     signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
     nouns, properties = nouns_in(query), properties_in(query)
+    is_why = kind_of(query) == "why"
     asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties)
-    if not (any(asked) or any(map(str.isdigit, query))):
+    if not (any(asked) or is_why or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
         untold(names, shown),
         untold_nouns(nouns, shown),
         untold_properties(properties, shown),
+        untold_reason(query, shown) if is_why else (),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
         _days(query, shown),

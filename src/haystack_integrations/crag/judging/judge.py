@@ -19,6 +19,7 @@ from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.hops import with_hops
 from haystack_integrations.crag.judging.likely import Likely, likely_of
 from haystack_integrations.crag.judging.reading import Reader, Reading
+from haystack_integrations.crag.judging.sections import of_other_sections
 from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.judging.verdicts import listed
 from haystack_integrations.crag.texts.courtesies import bare_question
@@ -115,7 +116,8 @@ def concluded(
     :returns: The judgement on each document, and on the list.
     """
     bare, likely = bare_question(query), likely_of(measured.documents, calibration)
-    if (doubted := unanswered(asked, readings) | of_other_years(bare, texts)).any():
+    doubted = unanswered(asked, readings) | of_other_years(bare, texts) | of_other_sections(asked, texts)
+    if doubted.any():
         answers, sufficient = (
             np.where(doubted, np.minimum(v, _SELDOM), v) for v in (likely.answers, likely.sufficient)
         )

@@ -23,7 +23,10 @@ NAME: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}(?: {_CAPITAL
 """Words with a capital inside a sentence."""
 _NOUN: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}")
 # Monday to Friday has Wednesday in it.
-_DAY: Final = re.compile(r"\w{3,6}days?|(?:jan|feb|mar|apr|aug|sep|oct|nov|dec)\w*|may|june?|july?")
+_DAY: Final = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thur?s?|fri|sat|sun|jan(?:uary)?|feb(?:ruary)?"
+    r"|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
 _STEM, _ENDING = 4, 4
 _FEWEST: Final = 2

@@ -37,6 +37,11 @@ _TO_TELL: Final = re.compile(
     r"|(?:the |an? )?(introduction|guide|basics|definition) (?:to|of)|(look) up|(search) for|(write) about)\b"
 )
 _MEANS: Final = re.compile(r"(?i)what (?:do|does) (.{1,80}) (?:mean|stand for)\W*")
+# What is to be told of all that happens, and of all that is found: documents say it in other words.
+_EMPTY: Final = re.compile(
+    r"(?i)\b(?:(what) happens?(?= (?:if|when|after|to|with)\b)"
+    r"|(where) (?:can|do|could|should|will) (?:i|we|you|one) (?:find|get)\b)"
+)
 _NOBODYS: Final = ""
 """A term of no document: what statistics say of it, they say of all that they do not know."""
 
@@ -59,7 +64,7 @@ def as_meant(
     if meaning := _MEANS.fullmatch(question):
         question = f"What is {meaning[1]}?"
     meant = respelled(question, texts, readings, frequencies)
-    return reread(question, meant), meant
+    return _EMPTY.sub(lambda found: str(found[found.lastindex or 0]), reread(question, meant)), meant
 
 
 def respelled(

@@ -84,8 +84,8 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
 
     :param query: The question.
     :param texts: The documents, each below its title.
-    :returns: Pairs of such a word and the unit, where one sentence or row, with the title, heading and names of columns
-        above it, has an amount and all else that is asked.
+    :returns: Pairs of such a word and the unit, where one sentence or row, with the title, headings and names of
+        columns above it, has an amount and all else that is asked.
     """
     if (found := _ASKED.search(query)) is None:
         return

@@ -1,4 +1,4 @@
-"""What English writes in several ways: numbers, units, and a few names ("ten percent" and 10%, 12km, US, WW2)."""
+"""What English writes in several ways: numbers, units, a few names and words ("ten percent" and 10%, US, bike)."""
 
 import re
 from collections.abc import Iterator, Sequence

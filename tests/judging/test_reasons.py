@@ -1,0 +1,43 @@
+"""That something is so does not tell why."""
+
+import pytest
+from haystack import Document
+
+from haystack_integrations.crag.components import StaticDocumentEmbedder
+from haystack_integrations.crag.judging.reasons import untold_reason
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.opening import memory_store
+
+RULES = "Close all windows before you leave. Dogs wait outside. Nuts are not allowed because of allergies."
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "missing"),
+    [
+        ("Why must all windows be closed?", [RULES], ["why"]),
+        ("Why are nuts not allowed?", [RULES], []),
+        ("Why are dogs left outside?", [RULES], []),  # beside a reason, which may be of both
+        ("Why must all windows be closed?", ["Because of thieves.", RULES], ["why"]),
+        ("Why must all windows be closed?", ["Thieves come in. So close all windows."], []),
+        ("Why must all windows be closed?", ["Close all windows to keep thieves out."], []),
+        ("Why must all windows be closed?", ["Close all windows. Reply to the letter."], ["why"]),
+        ("When must all windows be closed?", [RULES], []),
+        ("Warum sind alle Fenster geschlossen?", ["Alle Fenster sind geschlossen."], []),
+        ("Why must all windows be closed?", ["Dogs wait outside.", ""], []),
+        ("Why?", [RULES], []),
+    ],
+)
+def test_a_reason_that_no_document_gives_is_missed(question: str, texts: list[str], missing: list[str]) -> None:
+    """It is looked for beside the sentences that have most words of the question."""
+    assert [*untold_reason(question, texts)] == missing
+
+
+def test_a_question_for_a_reason_is_not_answered_without_one() -> None:
+    """Most words of it are there."""
+    store = memory_store()
+    texts = ["Close all windows before you leave the office.", "Nuts are not allowed because of allergies."]
+    store.write_documents(StaticDocumentEmbedder().run([Document(content=text) for text in texts])["documents"])
+    rag = load("corrective_retrieval", store=store)
+    said = [f"{word} must I close all windows of the office before I leave?" for word in ("When", "Why")]
+    assert [rag.run(query=each)["crag"]["verdict"] == "correct" for each in said] == [True, False]
+    assert rag.run(query="Why are nuts not allowed?")["crag"]["verdict"] == "correct"
