@@ -1,6 +1,6 @@
 """
-What "how much", "how long", the price or the phone number asks for: documents that answer have an amount or a number
-there, and seldom that word.
+What "how much", "how many", "how long", the price or the phone number asks for: documents that answer have an amount or
+a number there, and seldom that word.
 
 "How long is the warranty?" was `incorrect` over "The warranty is 24 months." and "How much is a day pass?" over "A day
 pass is 18 EUR.", as nothing in them is long or much.
@@ -17,7 +17,8 @@ from haystack_integrations.crag.texts.wording import asked_terms
 
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
-    r"|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
+    r"|(?P<count>many|much)(?= (?P<counted>[a-z]{3,}+(?<!ed)))|(?P<time>long)|(?P<often>often)"
+    r"|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
     r"|\b(?P<price>price|cost)\b|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
 )
 _COST: Final = frozenset({"cost", "costs", "price"})
@@ -41,6 +42,9 @@ _MEASURES: Final = {
 }
 PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]))}
 """By what is asked for, what an amount of it, a number or an address looks like."""
+_NUMBER: Final = (
+    r"(\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|a hundred)"
+)
 _PRICE: Final = re.compile(r"(?i)\b(price|cost|fee|rate)s?\b")
 _COLUMNS: Final = {
     "money": _PRICE,
@@ -69,18 +73,24 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     """
     if (found := _ASKED.search(query)) is None:
         return
-    kind = str(found.lastgroup)
+    kind = "count" if found["count"] else str(found.lastgroup)
     asking = {*words(found[kind])} | ({*words(query)} & _COST if kind in {"money", "price"} else set())
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
+    pattern = _counted(found["counted"]) if found["counted"] else PATTERNS[kind]
     for text in texts if asked else ():
-        if PATTERNS[kind].search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
-            for said, measure in _told(text, kind, asked):
+        if pattern.search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
+            for said, measure in _told(text, kind, pattern, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
                     return
 
 
-def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str]]:
+def _counted(things: str) -> re.Pattern[str]:
+    """Find a number of things: 28 days, three signed copies, 80 g of sugar."""
+    return re.compile(rf"(?i)(?<![\w.,]){_NUMBER}(?: [\w-]{{1,20}}){{0,2}} {things[: max(3, len(things) - 1)]}")
+
+
+def _told(text: str, kind: str, pattern: re.Pattern[str], asked: set[str]) -> Iterator[tuple[set[str], str]]:
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
@@ -90,7 +100,8 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
             open_ = [*(above for above in open_ if above[0] < depth), (depth, part)]
         heading = "\n".join(above for _, above in open_)
         head = parts[rows[number]] if number in rows else ""
-        amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
+        found = pattern.finditer(part)
+        amounts = (one for one in found if head or kind == "count" or _is_of(asked, part[: one.start()]))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
