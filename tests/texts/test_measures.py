@@ -41,7 +41,6 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How far is the harbour?", "The harbour is 3 km from here.", {"far": "km"}),
         ("How heavy is the press?", "The press: 7.2 kg", {"heavy": "kg"}),
         ("How long does the programme take to descale?", "# Descaling\n\nThe programme takes 25 min.", {"long": "min"}),
-        ("How many days of leave do I have?", "Staff has 28 days of leave.", {"many": "28"}),
         ("How many copies are needed?", "Needed are three signed copies.", {"many": "three"}),
         ("How much is the rent of flat 3B?", "lease\n\n# Flat 3B\n\n## Rent\n\nIt is 980 EUR.", {"much": "EUR"}),
         ("How much is the Havn lamp?", PRICES, {"much": "Price"}),
