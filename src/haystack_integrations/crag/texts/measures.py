@@ -87,6 +87,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     :returns: Pairs of such a word and the unit, where one sentence or row, with the title, heading and names of columns
         above it, has an amount and all else that is asked.
     """
+    query = " ".join(query.split())  # whatever spaces it has
     if (found := _ASKED.search(query)) is None:
         return
     kind = str(found.lastgroup)
