@@ -33,6 +33,7 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How many doors are there?", "There are twelve doors.", {"many": "twelve"}),
         ("When does the train to Leeds leave?", PLAN, {"leave": "Time"}),
         ("Where does the board meet?", "| Group | Room |\n|---|---|\n| Board | 1.07 |", {"meet": "Room"}),
+        ("How much does the notebook cost?", "A notebook costs 120\neuros.", {"much": "euros"}),
         ("How much is a day pass?", "Day pass 18 EUR, weekend pass 39 EUR.", {"much": "EUR"}),
         ("How much does a badge cost?", "A new badge costs $15.", {"much": "$"}),
         ("How much does a badge cost?", "A new badge: \u20ac15.", {"much": "\u20ac", "cost": "\u20ac"}),

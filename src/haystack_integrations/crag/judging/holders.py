@@ -31,7 +31,7 @@ def holder_in(query: str) -> str:
     :returns: The last word of the name, in small letters, as several may have the first; none where it asks for that of
         no person.
     """
-    found = _HOLDER.search(query)
+    found = _HOLDER.search(" ".join(query.split()))
     return words(next(filter(None, found.groups())))[-1] if found else ""
 
 

@@ -87,6 +87,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     :returns: Pairs of such a word and the unit, where one sentence or row, with the title, headings and names of
         columns above it, has an amount and all else that is asked.
     """
+    query = " ".join(query.split())  # whatever spaces it has
     if (found := _ASKED.search(query)) is None:
         return
     kind = str(found.lastgroup)
@@ -94,7 +95,7 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
     amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS.get(kind, _NEVER)
     for text in texts if asked else ():
-        if amount.search(text) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
+        if amount.search(" ".join(text.split())) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
             for said, measure in _told(text, kind, amount, asked):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
@@ -119,7 +120,8 @@ def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Ite
             headings = {above: written for above, written in headings.items() if above < level} | {level: part}
         head = parts[rows[number]] if number in rows else ""
         is_told = bool(head) or kind in _ADDRESSES
-        amounts = (found for found in amount.finditer(part) if is_told or _is_of(asked, part[: found.start()]))
+        plain = " ".join(part.split())  # an amount may stand on two lines
+        amounts = (found for found in amount.finditer(plain) if is_told or _is_of(asked, plain[: found.start()]))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
