@@ -182,8 +182,8 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name:
     [
         ([1], "holds no corpus statistics"),
         ({"format": "crag-calibration", "version": 1}, "holds no corpus statistics"),
-        ({**GOOD, "version": 1}, "version 1, wanted 4"),
-        ({**GOOD, "version": True}, "version True, wanted 4"),
+        ({**GOOD, "version": 1}, "version 1, wanted 5"),
+        ({**GOOD, "version": True}, "version True, wanted 5"),
         ({**GOOD, "documents": -1}, "no usable 'documents'"),
         ({**GOOD, "documents": True}, "no usable 'documents'"),
         ({**GOOD, "terms": ["novel"]}, "no usable 'terms'"),
