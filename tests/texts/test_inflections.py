@@ -112,6 +112,19 @@ def test_what_is_in_other_forms_is_found_and_judged_as_in_the_forms_of_the_quest
     assert other["report"]["verdict"]["verdict"] == "incorrect"
 
 
+def test_a_word_of_which_the_store_has_other_forms_weighs_as_if_it_had_the_word_itself() -> None:
+    """Else it would be as rare as a word that no document has."""
+    asked, told = "¿Por qué se ha suspendido la cena de invierno?", "La cena de verano queda {}. Asisten tres socios."
+    likely = []
+    for form in ("suspendido", "suspendida"):
+        store = memory_store()
+        texts = (told.format(form), "La entrada del museo cuesta 6 euros.", "La cuota se paga en octubre.")
+        store.write_documents(StaticDocumentEmbedder().run([Document(content=text) for text in texts])["documents"])
+        record = load("corrective_retrieval", store=store).run(query=asked)["crag"]
+        likely.append(record["trail"][0]["signals"]["set"]["probability_correct"])
+    assert likely[0] == likely[1]
+
+
 def test_a_store_in_memory_is_searched_for_the_forms_that_it_has() -> None:
     """And for the parts of a compound that it has not."""
     store = memory_store()
