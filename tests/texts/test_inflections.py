@@ -158,6 +158,26 @@ def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: lis
     assert [*untold_nouns(nouns_in(question), shown)] == nouns
 
 
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("Qui a fondé le musée et l'école du village ?", ["école", "village"]),
+        ("Quel est le plus grand tarif de l’entrée ?", []),
+        ("Où se trouve le lave-linge du musée ?", []),
+        ("Peut-on entrer sans billet ?", []),
+        ("¿Cuánto cuesta el catálogo del museo?", ["catálogo"]),
+        ("¿Cuánto cuesta lo mejor del museo?", []),
+        ("Dove si compra il catalogo dell'acquario?", ["catalogo", "acquario"]),
+        ("Onde fica a piscina do museu?", ["piscina"]),
+        ("Where is la piscina?", []),
+    ],
+)
+def test_a_noun_behind_a_romance_article_that_no_document_has_is_noticed(question: str, nouns: list[str]) -> None:
+    """Only what an article or the like tells to be one, in no compound with a hyphen."""
+    shown = ["Le musée ; el museo; il museo; o museu. L'entrée est à 8 euros."]
+    assert [*untold_nouns(nouns_in(question), shown)] == nouns
+
+
 def test_the_language_is_told_by_record_trace_and_trail() -> None:
     """One of ten names, and no text of the question."""
     store = memory_store()
