@@ -54,6 +54,24 @@ def test_what_is_told_in_part_or_may_be_no_name_is_not_missed(question: str, tex
     assert [*untold(names_in(question), [text])] == []
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "names"),
+    [
+        ("Quand part le train de Lyon ?", "Le train de Nantes part à 9 h 10.", ["Lyon"]),
+        ("Combien coûte un colis pour l’Espagne ?", "Un colis pour la Suisse coûte 9 euros.", ["Espagne"]),
+        ("¿Cuándo sale el tren de Sevilla?", "El tren de Vigo sale a las 9:10.", ["Sevilla"]),
+        ("Где останавливается поезд в Твери?", "Поезд останавливается в Москве.", ["Твери"]),
+        ("Где останавливается поезд в Москве?", "Поезд из Москвы.", []),
+        ("Dove Si Compra Il Biglietto Per Milano?", "Il biglietto per Roma.", []),
+        ("¿Qué dice Usted al vendedor?", "Hay que decir la hora.", []),
+        ("Quand part le train pour la Norvège ?", "Le train norvégien part à 9 h 10.", []),
+    ],
+)
+def test_other_languages_than_german_give_a_capital_to_names_alone(question: str, text: str, names: list[str]) -> None:
+    """Behind an elision, too; not what a whole headline has, or a polite form."""
+    assert [*untold(names_in(question), [text])] == names
+
+
 def test_a_name_in_capitals_or_behind_them_is_one() -> None:
     """A headline has capitals for its small words, too."""
     assert names_in("Who is the CEO of Acme?") == ["CEO", "Acme"]

@@ -138,6 +138,19 @@ def test_what_is_in_other_forms_is_found_and_judged_as_in_the_forms_of_the_quest
     assert other["report"]["verdict"]["verdict"] == "incorrect"
 
 
+def test_a_word_of_which_the_store_has_other_forms_weighs_as_if_it_had_the_word_itself() -> None:
+    """Else it would be as rare as a word that no document has."""
+    asked, told = "¿Por qué se ha suspendido la cena de invierno?", "La cena de verano queda {}. Asisten tres socios."
+    likely = []
+    for form in ("suspendido", "suspendida"):
+        store = memory_store()
+        texts = (told.format(form), "La entrada del museo cuesta 6 euros.", "La cuota se paga en octubre.")
+        store.write_documents(StaticDocumentEmbedder().run([Document(content=text) for text in texts])["documents"])
+        record = load("corrective_retrieval", store=store).run(query=asked)["crag"]
+        likely.append(record["trail"][0]["signals"]["set"]["probability_correct"])
+    assert likely[0] == likely[1]
+
+
 def test_a_store_in_memory_is_searched_for_the_forms_that_it_has() -> None:
     """And for the parts of a compound that it has not."""
     store = memory_store()
@@ -184,6 +197,26 @@ def test_words_alone_are_looked_for_in_the_language_of_the_store() -> None:
 def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: list[str]) -> None:
     """Every noun of a German question has a capital; names of English ones are looked for elsewhere."""
     shown = ["Das Museum ist geöffnet, die Museums Karte kostet 8 Euro Eintritt."]
+    assert [*untold_nouns(nouns_in(question), shown)] == nouns
+
+
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("Qui a fondé le musée et l'école du village ?", ["école", "village"]),
+        ("Quel est le plus grand tarif de l’entrée ?", []),
+        ("Où se trouve le lave-linge du musée ?", []),
+        ("Peut-on entrer sans billet ?", []),
+        ("¿Cuánto cuesta el catálogo del museo?", ["catálogo"]),
+        ("¿Cuánto cuesta lo mejor del museo?", []),
+        ("Dove si compra il catalogo dell'acquario?", ["catalogo", "acquario"]),
+        ("Onde fica a piscina do museu?", ["piscina"]),
+        ("Where is la piscina?", []),
+    ],
+)
+def test_a_noun_behind_a_romance_article_that_no_document_has_is_noticed(question: str, nouns: list[str]) -> None:
+    """Only what an article or the like tells to be one, in no compound with a hyphen."""
+    shown = ["Le musée ; el museo; il museo; o museu. L'entrée est à 8 euros."]
     assert [*untold_nouns(nouns_in(question), shown)] == nouns
 
 

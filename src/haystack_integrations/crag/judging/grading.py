@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from haystack import Document
@@ -123,10 +124,10 @@ def _judged(
     readings = reader.read(texts)
     how: dict[str, Any] = {} if language is None else {"language": language}
     known = statistics(normalised(query))
-    query, read_as = as_meant(query, texts, readings, _frequencies(known, readings))
+    query, read_as = as_meant(query, texts, readings, _frequencies(known, readings, language))
     if read_as:
         known, how["read_as"] = statistics(query), read_as
-    counted = _frequencies(known, readings)
+    counted = _frequencies(known, readings, language)
     bare = bare_question(query)
     offered = [judge(each, texts, calibration, reader, counted) for each in alternatives_in(bare)]
     opinion = best_of(offered) if offered else judge(query, texts, calibration, reader, counted)
@@ -164,8 +165,16 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Supposed:
     return Supposed(frequencies)
 
 
-def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading]) -> Frequencies:
-    return retrieved_frequencies(readings) if known is None else known.counts
+def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading], language: str | None) -> Frequencies:
+    if known is None:
+        return retrieved_frequencies(readings)
+    return known.counts if language is None else partial(_counted, known.counts, readings)
+
+
+def _counted(counts: Frequencies, readings: Sequence[Reading], wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+    """Count a term that only stands in other forms in the corpus: else it weighs as much as one that nobody has."""
+    documents, known = counts(wanted)
+    return documents, {term: max(known.get(term, 0), sum(text.holds(term) for text in readings)) for term in wanted}
 
 
 def _text(document: Document, title_field: str | None) -> tuple[str, str]:

@@ -13,15 +13,36 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, function_words, language_of
+from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of
+from haystack_integrations.crag.texts.spelling import unelided
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import sentences, words
 
-_CAPITAL: Final = r"(?!I\b)[A-Z\u00c0-\u00de][\w'\u2019&-]*+"
+# Of the languages that are known: also Polish, Turkish and Russian.
+_CAPITAL: Final = r"(?!I\b)[A-Z\u00c0-\u00de\u0106\u0130\u0141\u015a\u015e\u0179\u017b\u0410-\u042f][\w'\u2019&-]*+"
 # Behind a number it is a unit, or PM.
 NAME: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}(?: {_CAPITAL})*+")
 """Words with a capital inside a sentence."""
 _NOUN: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}")
+# What only nouns stand behind, nearly always; Spanish "lo" and French "d'" do not tell one.
+_ARTICLES: Final = {
+    "french": "le la les un une du des au aux ce cet cette ces mon ma mes son sa ses notre nos votre vos leur leurs "
+    "quel quelle quels quelles",
+    "spanish": "el la los las un una unos unas del al este estos estas mi mis su sus nuestro nuestra nuestros nuestras "
+    "cu\u00e1nta cu\u00e1ntos cu\u00e1ntas",
+    "italian": "il lo la i gli le un uno una del dello della dei degli delle al allo alla ai agli alle dal dallo dalla "
+    "dai dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle questo questa questi queste mio "
+    "mia miei mie suo sua suoi sue nostro nostra nostri nostre vostro vostra vostri vostre quanti quante",
+    "portuguese": "o a os as um uma uns umas do da dos das ao \u00e0 aos \u00e0s no na nos nas pelo pela pelos pelas "
+    "este estes estas meu minha meus minhas seu sua seus suas nosso nossa nossos nossas quantos quantas",
+}
+_BEHIND: Final = {
+    language: re.compile(
+        rf"(?i)(?<![\w-])(?:(?:{articles.replace(' ', '|')}) |(?:l|un|(?:[ads]|de|ne|da|su)ll)['\u2019])"
+        r"(?P<noun>[^\W\d_]{3,})(?![\w'\u2019-])"
+    )
+    for language, articles in _ARTICLES.items()
+}
 # Monday to Friday has Wednesday in it.
 _DAY: Final = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thur?s?|fri|sat|sun|jan(?:uary)?|feb(?:ruary)?"
@@ -34,7 +55,7 @@ _FEWEST: Final = 2
 
 def names_in(query: str) -> list[str]:
     """
-    Find names: words with a capital inside a sentence of English, which gives one to names alone.
+    Find names: words with a capital inside a sentence, which most languages give to names alone; not German.
 
     :param query: A question.
     :returns: Each as it is written, but for those with a digit, which have several writings (E53, E-53); none of a
@@ -45,11 +66,14 @@ def names_in(query: str) -> list[str]:
     # What one tells of oneself first is no part of the question.
     query = " ".join([each for each in told if each.endswith("?")] or told)
     asked, typed = words(query), query.split()
-    is_english = sum(word in STOP_WORDS for word in asked) >= _FEWEST and not function_words(asked)
-    has_small = any(word.islower() and word not in STOP_WORDS for word in typed)
-    has_capital = any(word.isupper() or word.istitle() for word in typed[1:] if word.lower() in STOP_WORDS - {"i"})
-    found = NAME.findall(query) if is_english and (has_small or not has_capital) else []
-    return [name for name in found if not any(map(str.isdigit, name))]
+    language = language_of(asked)
+    common = FUNCTION_WORDS[language] if language else STOP_WORDS
+    is_told = language != "german" if language else sum(word in common for word in asked) >= _FEWEST
+    has_small = any(word.islower() and word not in common for word in typed)
+    has_capital = any(word.isupper() or word.istitle() for word in typed[1:] if word.lower() in common - {"i"})
+    written = " ".join(map(unelided, typed)) if language else query
+    found = NAME.findall(written) if is_told and (has_small or not has_capital) else []
+    return [name for name in found if not any(map(str.isdigit, name)) and not (language and name.lower() in common)]
 
 
 def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
@@ -80,14 +104,15 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
 
 def nouns_in(query: str) -> list[str]:
     """
-    Find the nouns of a question in German, which gives a capital to all of them.
+    Find nouns of a question: in German, which gives a capital to all of them, and behind articles of Romance languages.
 
     :param query: A question.
     :returns: Each as it is written, but for a first word; none of a question in another language.
     """
-    if language_of(words(query)) != "german":
+    language = language_of(words(query))
+    if language is None or (pattern := _NOUN if language == "german" else _BEHIND.get(language)) is None:
         return []
-    return [noun for noun in _NOUN.findall(query) if noun.lower() not in FUNCTION_WORDS["german"]]
+    return [noun for noun in pattern.findall(query) if noun.lower() not in FUNCTION_WORDS[language]]
 
 
 def untold_nouns(nouns: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
