@@ -126,7 +126,7 @@ def test_an_amount_is_not_missed_where_the_documents_tell_of_its_measure(questio
 
 def test_an_amount_of_what_no_document_tells_of_is_missed() -> None:
     """Of seats the documents say nothing, nor does what begins with the same three letters tell of employees."""
-    assert looked_for("What do 45 seats cost?", RATES) == ["45"]
+    assert looked_for("What do we pay with 45 seats?", RATES) == ["45"]
     assert looked_for("What do we pay with 45 employees?", "There are 30 empty shelves.") == ["45"]
 
 

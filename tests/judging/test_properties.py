@@ -22,6 +22,13 @@ ANN = "Ann Lee is a painter of harbours. She was born in 1960 in York, and lives
         ("How heavy is the Ann Lee?", ANN, "heavy"),
         ("How far is York from here?", ANN, "far"),
         ("How deep is the harbour?", ANN, "deep"),
+        ("What does the Ann Lee cost?", ANN, "cost"),
+        ("price Ann Lee", ANN, "price"),
+        ("How expensive is the Ann Lee?", ANN, "expensive"),
+        ("Which is cheaper, the Ann Lee or York?", ANN, "cheaper"),
+        ("Which harbour is the most expensive?", ANN, "most expensive"),
+        ("Who is heavier, Ann Lee or Ben Fox?", ANN, "heavier"),
+        ("What is the tallest harbour?", ANN, "tallest"),
         ("Who is the manager of Ann Lee?", ANN, "manager"),
         ("Who was the chief editor of the paper?", ANN, "editor"),
         ("Who is the author of Harbours?", ANN, "author"),
@@ -52,6 +59,9 @@ def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked:
         ("Who is the wife of Ben Fox?", "Ben Fox married Ann Lee."),
         ("Who is responsible for the harbour?", "The harbour is run by Ann Lee."),
         ("Who is the person responsible for the harbour?", "The harbour is run by Ann Lee."),
+        ("Which is cheaper, the day pass or the week pass?", "Day pass 18 EUR, week pass 80 EUR."),
+        ("Who is the composer of Harbours?", "Harbours is an opera by Ben Fox."),
+        ("Where is the price list?", ANN),
         ("What is the occupation of Ann Lee?", ANN),
         ("How much is known of Ann Lee?", ANN),
         ("How long is the river?", ANN),
@@ -60,6 +70,14 @@ def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked:
 def test_what_is_told_in_another_way_or_has_no_form_of_its_own_is_left_alone(question: str, text: str) -> None:
     """An occupation is told without that word."""
     assert [*untold_properties(properties_in(question), [text])] == []
+
+
+def test_a_document_about_something_else_tells_no_property() -> None:
+    """The price of another thing, of which the question has no word, or few."""
+    texts = [("", ANN), ("", "The Skog chair is 129 EUR."), ("", "The chair of Lee & Sons is 200 EUR.")]
+    assert absent("What is the price of Ann Lee's painting of harbours?", texts) == ["price"]
+    assert absent("What is the price of the Skog chair?", texts) == []
+    assert absent("What is the price of the chair of Ann Lee?", texts) == []  # more than one may be meant
 
 
 def test_a_question_for_what_no_document_tells_of_a_person_is_not_answered() -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
 from haystack_integrations.crag.judging.other_names import names_in, untold
-from haystack_integrations.crag.judging.properties import properties_in, untold_properties
+from haystack_integrations.crag.judging.properties import about, properties_in, untold_properties
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
@@ -82,7 +82,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
         untold(names, shown),
-        untold_properties(properties, shown),
+        untold_properties(properties, about(query, properties, shown)),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
         _days(query, shown),

@@ -8,15 +8,20 @@ place or a date is told without its word. These have a form of their own, or are
 
 import re
 from collections.abc import Iterator, Sequence
+from math import log
 from typing import Final, NamedTuple
 
 from haystack_integrations.crag.texts.measures import PATTERNS
+from haystack_integrations.crag.texts.text import terms
+from haystack_integrations.crag.texts.wording import asked_terms
 
 _MEASURED: Final = re.compile(
     r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
-    r"|what (?:is|are|was|were) the (?P<price>price)s? (?:of|for)"
-    r"|how much (?:do|does|did|will|would) .{1,80}\b(?P<money>cost)"
-    r"|how (?:(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)) (?:is|was|are|were))\b"
+    r"|(?P<price>price)(?! (?:list|tag|range)s?\b)"
+    r"|(?:how much|what) (?:do|does|did|will|would) .{1,80}\b(?P<price_2>cost)"
+    r"|how (?:(?P<price_3>expensive)|(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)) (?:is|was|are|were)"
+    r"|(?:which|what|who) .{1,80}?\b(?:(?P<price_4>cheape(?:r|st)|(?:more|most) expensive)"
+    r"|(?P<weight_2>heavie(?:r|st))|(?P<size_2>(?:tall|deep|wid)e(?:r|st))))\b"
 )
 # What tells it beside an amount, or that there is one.
 _TOLD: Final = {
@@ -27,7 +32,6 @@ _TOLD: Final = {
     "way": r"\bfar\b|\bdistan|\baway\b|\bwalk|\bminute|\bhours?\b|\bnear",
     "size": r"\btall\b|\bheight|\bdepth|\bwidth",
 }
-_TOLD["money"] = _TOLD["price"]
 _ROLE: Final = re.compile(
     r"(?i)\bwho (?:is|was|are|were) the (?:[a-z-]+ ){0,2}?"
     r"(?!(?:person|people|man|woman|responsible)\b)(?P<role>[a-z-]{4,}) (?:of|for|behind)\b"
@@ -36,6 +40,7 @@ _OTHERWISE: Final = {
     **dict.fromkeys(
         ("author", "writer", "screenwriter"), r"writ|wrote|author|script|novel|book|stor(?:y|ies)|poe[mt]|\bplay by"
     ),
+    "composer": r"opera|symphon|\bsong|\bmusic by",
     **dict.fromkeys(("father", "mother", "parents"), r"\bson\b|daughter|child|\bborn to\b|parent"),
     **dict.fromkeys(("wife", "husband", "spouse"), r"marri|wife|husband|spouse|wed"),
     **dict.fromkeys(("founder", "founders", "creator"), r"establish|set up|creat|start|invent|develop"),
@@ -45,6 +50,7 @@ _OTHERWISE: Final = {
 }
 """Roles that are told in other words than by what they begin with: the producer produced it."""
 _STEM, _ENDING = 4, 3
+_LESS: Final = 0.5  # than so much of what the best document has of a question is not about it
 
 
 class Property(NamedTuple):
@@ -66,12 +72,43 @@ def properties_in(query: str) -> list[Property]:
     :param query: The question.
     :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, or the role of a person.
     """
-    measured = (each for found in _MEASURED.finditer(query) for each in found.groupdict().items() if each[1])
+    measured = [
+        (kind.partition("_")[0], written)
+        for found in _MEASURED.finditer(query)
+        for kind, written in found.groupdict().items()
+        if written
+    ]
     roles = (found["role"] for found in _ROLE.finditer(query))
     return [
         *(Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), PATTERNS[kind])) for kind, written in measured),
         *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
     ]
+
+
+def about(query: str, asked: Sequence[Property], shown: Sequence[str]) -> Sequence[str]:
+    """
+    Choose the documents that are about what a question is about: another one tells the price of another thing.
+
+    ```python
+    from haystack_integrations.crag.judging.properties import about, properties_in
+
+    texts = ["The Havn lamp has a shade of paper.", "The Skog chair: 129 EUR."]
+    question = "What is the price of the Havn lamp?"
+    assert about(question, properties_in(question), texts) == texts[:1]
+    ```
+
+    :param query: The question.
+    :param asked: Its properties, of `properties_in`.
+    :param shown: The documents.
+    :returns: Those with half as much of the rest of the question as the best of them, at least; all without properties.
+    """
+    if not asked:
+        return shown
+    own = {term for each in asked for term in terms(each.written)}
+    rest, held = [term for term in asked_terms(query) if term not in own], [{*terms(text)} for text in shown]
+    weights = {term: log(2 + len(shown) / (1 + sum(term in each for each in held))) for term in rest}
+    found = [sum(weights[term] for term in rest if term in each) for each in held]
+    return [text for text, value in zip(shown, found, strict=True) if value >= _LESS * max(found, default=0.0)]
 
 
 def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
@@ -89,7 +126,7 @@ def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterat
     ```
 
     :param asked: The properties, of `properties_in`.
-    :param shown: The documents.
+    :param shown: The documents that may tell them.
     :returns: Those of them, as the question has them.
     """
     for each in asked:
