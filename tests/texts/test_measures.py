@@ -9,6 +9,7 @@ from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.measures import written_measures
 
 CONTACTS = "| Person | Phone | E-mail |\n|---|---|---|\n| Ann Lee | 4711 | ann@example.org |"
+WATTS = "| Name | Watts |\n|---|---|\n| Havn lamp | 40 |\n| Skog lamp | 60 |"
 PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp | 129.50 |"
 
 
@@ -25,6 +26,10 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How far is the harbour?", "The harbour is 3 km from here.", {"far": "km"}),
         ("How heavy is the press?", "The press: 7.2 kg", {"heavy": "kg"}),
         ("How long does the programme take to descale?", "# Descaling\n\nThe programme takes 25 min.", {"long": "min"}),
+        ("How many rooms are there?", "There are 31 rooms.", {"many": "31"}),
+        ("How many rooms does the hotel have?", "The hotel has four large rooms.", {"many": "four"}),
+        ("How many rooms?", "Rooms: 1,200", {"many": "1,200"}),
+        ("How many watts has the Skog lamp?", WATTS, {"many": "60"}),
         ("How much is the Havn lamp?", PRICES, {"much": "Price"}),
         ("What is Ann Lee's phone number?", CONTACTS, {"number": "Phone"}),
         ("What is the e-mail address of Ann Lee?", CONTACTS, {"address": "ann@example.org"}),
@@ -51,6 +56,12 @@ def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pai
     [
         ("How long is the warranty?", "The warranty covers no damage. Delivery takes 3 days."),
         ("How much is a kayak per day?", "A bike is 12 EUR per day. A kayak has two seats."),
+        ("How many rooms have a view?", "Of the rooms, a view have those of the 3 upper floors."),
+        ("How many rooms were there?", "The rooms were painted in 2014."),
+        ("How many rooms are let?", "The 2014 rooms are let."),
+        ("How many rooms are let?", "1.5 rooms are let."),
+        ("How many rooms have a view?", "There are 31 rooms."),
+        ("How many watts has the Tind lamp?", WATTS),
         ("How much is the Tind lamp?", PRICES),
         ("What is the phone number of the Havn lamp?", PRICES),
         ("What is the phone number of the harbour?", "At the harbour, 300 spaces are paid for by phone."),

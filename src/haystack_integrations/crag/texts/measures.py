@@ -1,6 +1,6 @@
 """
-What "how much", "how long", the price or the phone number asks for: documents that answer have an amount or a number
-there, and seldom that word.
+What "how much", "how many", "how long", the price or the phone number asks for: documents that answer have an amount or
+a number there, and seldom that word.
 
 "How long is the warranty?" was `incorrect` over "The warranty is 24 months." and "How much is a day pass?" over "A day
 pass is 18 EUR.", as nothing in them is long or much.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.stemming import stems
 from haystack_integrations.crag.texts.table_heads import heads_of_rows
 from haystack_integrations.crag.texts.text import sentences, terms, words
@@ -17,7 +18,7 @@ from haystack_integrations.crag.texts.wording import asked_terms
 
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
-    r"|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
+    r"|(?P<time>long)|(?P<many>many)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
     r"|\b(?P<price>price|cost)\b|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
 )
 _COST: Final = frozenset({"cost", "costs", "price"})
@@ -25,11 +26,14 @@ _BETWEEN: Final = frozenset(
     "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact".split()
 )
 _MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
+_COUNTS: Final = [word for number in range(1, 13) for word in written_out(number)[:1]]
+_NEAR: Final = 60  # characters
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
     "money": rf"\b({_MONEY}) ?\d|\d ?({_MONEY})\b|([$\u20ac\u00a3]) ?\d|\d ?([\u20ac\u00a3])",
     "time": r"\w[ -]((?:second|minute|hour|day|week|month|year)s?|min|hrs?|h)\b",
     "often": r"\b((?i:every|hourly|daily|weekly|monthly|yearly|annually|once|twice|times))\b",
+    "many": rf"(?<![\w.,:-])((?!(?:1[89]|20)\d\d\b)\d{{1,3}}(?:[,.]?\d{{3}})*|{'|'.join(_COUNTS)})\b(?![.,:-]\d| ?%)",
     "way": rf"\d ?({_LENGTH})\b",
     "size": rf"\d ?({_LENGTH})\b",
     "phone": (
@@ -88,12 +92,20 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
     for number, part in enumerate(parts):
         heading = part if part.startswith("#") else heading
         head = parts[rows[number]] if number in rows else ""
-        amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_of(asked, part[: found.start()]))
+        amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_meant(kind, asked, part, found))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
         if measure:
             yield {*terms(f"{title}\n{heading}\n{head}\n{part}")}, str(measure[measure.lastindex or 0])
+
+
+def _is_meant(kind: str, asked: set[str], part: str, amount: re.Match[str]) -> bool:
+    before, behind = part[: amount.start()], part[amount.end() :]
+    if kind != "many":
+        return _is_of(asked, before)
+    # What is counted stands behind its number ("31 large rooms"), or a colon between them.
+    return not asked.isdisjoint(terms(behind[:_NEAR])[:2]) or (before.endswith(": ") and _is_of(asked, before))
 
 
 def _is_of(asked: set[str], before: str) -> bool:
