@@ -12,8 +12,10 @@ from itertools import chain, islice
 from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
+from haystack_integrations.crag.judging.about import about
+from haystack_integrations.crag.judging.opposites import kinds_in, untold_kinds
 from haystack_integrations.crag.judging.other_names import names_in, untold
-from haystack_integrations.crag.judging.properties import about, properties_in, untold_properties
+from haystack_integrations.crag.judging.properties import properties_in, untold_properties
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
@@ -76,13 +78,16 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     query = plain_digits(query)
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
     signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
-    properties = properties_in(query)
-    if not (options or code or signed or bare or names or properties or any(map(str.isdigit, query))):
+    properties, kinds = properties_in(query), kinds_in(query)
+    if not (options or code or signed or bare or names or properties or kinds or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
         untold(names, shown),
-        untold_properties(properties, about(query, properties, shown)),
+        untold_properties(
+            properties, about(query, [each.written for each in properties], shown) if properties else shown
+        ),
+        untold_kinds(query, kinds, shown),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
         _days(query, shown),

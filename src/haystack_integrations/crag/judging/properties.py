@@ -8,12 +8,9 @@ place or a date is told without its word. These have a form of their own, or are
 
 import re
 from collections.abc import Iterator, Sequence
-from math import log
 from typing import Final, NamedTuple
 
 from haystack_integrations.crag.texts.measures import PATTERNS
-from haystack_integrations.crag.texts.text import terms
-from haystack_integrations.crag.texts.wording import asked_terms
 
 _MEASURED: Final = re.compile(
     r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
@@ -50,7 +47,6 @@ _OTHERWISE: Final = {
 }
 """Roles that are told in other words than by what they begin with: the producer produced it."""
 _STEM, _ENDING = 4, 3
-_LESS: Final = 0.5  # than so much of what the best document has of a question is not about it
 
 
 class Property(NamedTuple):
@@ -83,32 +79,6 @@ def properties_in(query: str) -> list[Property]:
         *(Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), PATTERNS[kind])) for kind, written in measured),
         *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
     ]
-
-
-def about(query: str, asked: Sequence[Property], shown: Sequence[str]) -> Sequence[str]:
-    """
-    Choose the documents that are about what a question is about: another one tells the price of another thing.
-
-    ```python
-    from haystack_integrations.crag.judging.properties import about, properties_in
-
-    texts = ["The Havn lamp has a shade of paper.", "The Skog chair: 129 EUR."]
-    question = "What is the price of the Havn lamp?"
-    assert about(question, properties_in(question), texts) == texts[:1]
-    ```
-
-    :param query: The question.
-    :param asked: Its properties, of `properties_in`.
-    :param shown: The documents.
-    :returns: Those with half as much of the rest of the question as the best of them, at least; all without properties.
-    """
-    if not asked:
-        return shown
-    own = {term for each in asked for term in terms(each.written)}
-    rest, held = [term for term in asked_terms(query) if term not in own], [{*terms(text)} for text in shown]
-    weights = {term: log(2 + len(shown) / (1 + sum(term in each for each in held))) for term in rest}
-    found = [sum(weights[term] for term in rest if term in each) for each in held]
-    return [text for text, value in zip(shown, found, strict=True) if value >= _LESS * max(found, default=0.0)]
 
 
 def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
