@@ -19,7 +19,7 @@ from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm
 from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
-from haystack_integrations.crag.texts.table_heads import heads_of_rows
+from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import surface_words, terms
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 
@@ -44,7 +44,7 @@ class Reading:
     :param title_terms: All distinct terms of the title.
     :param places: Positions of each term of the text.
     :param starts: Position of the first term of each sentence.
-    :param heads: For rows of tables, by the number of their sentence, that of the head.
+    :param above: For a sentence, by its number, those of the headings and the head of the table that it stands under.
     :param open_from: Number of the first of the questions that the text ends with; that of all sentences without any.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
@@ -65,7 +65,7 @@ class Reading:
     title_terms: frozenset[str]
     places: Places
     starts: Sequence[int]
-    heads: Mapping[int, int]
+    above: Mapping[int, Sequence[int]]
     open_from: int
     length: int
     capitals: Mapping[str, int]
@@ -157,8 +157,8 @@ class Reader:
         cut = [_sentences(content) for _, content in plain]
         heads = [heads_of_rows(parts) if "|" in content else {} for parts, (_, content) in zip(cut, plain, strict=True)]
         under = [
-            f"{title}. {parts[above[n]]} {part}" if n in above else f"{title}. {part}"
-            for (title, _), parts, above in zip(plain, cut, heads, strict=True)
+            f"{title}. {parts[own[n]]} {part}" if n in own else f"{title}. {part}"
+            for (title, _), parts, own in zip(plain, cut, heads, strict=True)
             for n, part in enumerate(parts)
         ]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])
@@ -168,7 +168,8 @@ class Reader:
             own = vectors[first : first + len(parts)].copy()
             first += len(parts)
             written = sum(map(len, texts[number]))  # one word may be a megabyte, and so may a title
-            readings.append(_reading(title, parts, heads[number], vectors[number].copy(), own, written))
+            above = standing_under(parts, heads[number])
+            readings.append(_reading(title, parts, above, vectors[number].copy(), own, written))
         return readings
 
 
@@ -177,7 +178,12 @@ def _sentences(content: str) -> list[str]:
 
 
 def _reading(
-    title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors, written: int
+    title: str,
+    parts: Sequence[str],
+    above: Mapping[int, Sequence[int]],
+    title_vector: Vectors,
+    vectors: Vectors,
+    written: int,
 ) -> Reading:
     title_terms, bare = terms(title), BRACKETS.sub("", title)
     found = _walked(parts)
@@ -186,7 +192,7 @@ def _reading(
         title=title,
         name=tuple(title_terms if bare == title else terms(bare)),
         title_terms=frozenset(title_terms),
-        heads=heads,
+        above=above,
         open_from=open_from(parts),
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,

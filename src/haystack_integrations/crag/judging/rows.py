@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.texts.table_heads import heads_of_rows
+from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import sentences, terms
 from haystack_integrations.crag.texts.wording import asked_terms
 
@@ -62,17 +62,14 @@ def _rows(title: str, content: str, asked: set[str]) -> Iterator[_Row]:
     if "|" not in content or not asked <= {*terms(f"{title}\n{content}")}:
         return
     parts = [content[start:end] for start, end in sentences(content)]
-    heads, headings, names, above = heads_of_rows(parts), list[int](), list[set[str]](), set[str]()
+    heads = heads_of_rows(parts)
+    standing, names, above = standing_under(parts, heads), list[set[str]](), set[str]()
     top = {*terms(f"{title}\n{content.lstrip().partition(chr(10))[0]}")}
-    for number, part in enumerate(parts):
-        if part.startswith("#"):
-            headings = [*headings[:1], number]
-        elif number in heads:
-            head = heads[number]
-            if number - 1 not in heads:  # the first below this head
-                names = _cells(parts[head])
-                above = top.union(*(terms(parts[place]) for place in (*headings, max(0, head - 1))))
-            yield _Row(_cells(part), names, above)
+    for number, head in heads.items():
+        if number - 1 not in heads:  # the first below this head
+            names = _cells(parts[head])
+            above = top.union(*(terms(parts[place]) for place in (*standing[number], max(0, head - 1))))
+        yield _Row(_cells(parts[number]), names, above)
 
 
 def _cells(line: str) -> list[set[str]]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.stemming import stems
-from haystack_integrations.crag.texts.table_heads import heads_of_rows
+from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
@@ -88,16 +88,17 @@ def _told(text: str, kind: str, asked: set[str]) -> Iterator[tuple[set[str], str
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
-    rows, heading = heads_of_rows(parts), ""
+    rows = heads_of_rows(parts)
+    standing = standing_under(parts, rows)
     for number, part in enumerate(parts):
-        heading = part if part.startswith("#") else heading
         head = parts[rows[number]] if number in rows else ""
         amounts = (found for found in PATTERNS[kind].finditer(part) if head or _is_meant(kind, asked, part, found))
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
         if measure:
-            yield {*terms(f"{title}\n{heading}\n{head}\n{part}")}, str(measure[measure.lastindex or 0])
+            above = "\n".join(parts[place] for place in standing.get(number, ()))
+            yield {*terms(f"{title}\n{above}\n{part}")}, str(measure[measure.lastindex or 0])
 
 
 def _is_meant(kind: str, asked: set[str], part: str, amount: re.Match[str]) -> bool:
