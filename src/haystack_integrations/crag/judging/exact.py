@@ -39,9 +39,10 @@ _VERSIONS_SIGN: Final = re.compile(r"(?<![\w.-])[vV](?=\d)")
 _NO: Final = r"(?:no\.? ?|number |\#)?"
 # What is told apart by its number, behind it.
 _COUNTED: Final = re.compile(
-    r"(?i)\b(article|bay|building|bus|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor|form|gate"
-    r"|generation|grade|group|hall|lesson|level|line|module|page|part|phase|platform|room|round|route|row|rule|season"
-    r"|seat|section|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward|week|year|zone)"
+    r"(?i)\b(article|bay|building|bus|category|chapter|class|clause|episode|error|exercise|exit|figure|flight|floor"
+    r"|form|gate|generation|grade|group|hall|lesson|level|line|module|page|part|phase|platform|priority|room|round"
+    r"|route|row|rule|season|seat|section|severity|size|stage|step|table|terminal|tier|track|tram|type|unit|volume|ward"
+    r"|week|year|zone)"
     rf" {_NO}(\d{{1,3}})(?!\w| ?%|[.,:/-]\w| (?:of|or|and|to|through)\b ?\d)"
 )
 _ROMAN: Final = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
@@ -160,7 +161,7 @@ def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
 def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Find things with a number (platform 7) that no document has, though one tells another of them (platform 4)."""
     for found in _COUNTED.finditer(query):
-        thing, number = found[1], int(found[2])
+        number, thing = int(found[2]), re.sub("(?i)y$", "(?:y|ies)", found[1])
         ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
         # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
         listed = rf":? {_NO}(?:[\w-]{{1,5}}(?:, ?|,? (?:and|or|&) |/)){{0,9}}"
