@@ -168,8 +168,7 @@ class Reader:
             own = vectors[first : first + len(parts)].copy()
             first += len(parts)
             written = sum(map(len, texts[number]))  # one word may be a megabyte, and so may a title
-            above = standing_under(parts, heads[number])
-            readings.append(_reading(title, parts, above, vectors[number].copy(), own, written))
+            readings.append(_reading(title, parts, heads[number], vectors[number].copy(), own, written))
         return readings
 
 
@@ -178,12 +177,7 @@ def _sentences(content: str) -> list[str]:
 
 
 def _reading(
-    title: str,
-    parts: Sequence[str],
-    above: Mapping[int, Sequence[int]],
-    title_vector: Vectors,
-    vectors: Vectors,
-    written: int,
+    title: str, parts: Sequence[str], heads: Mapping[int, int], title_vector: Vectors, vectors: Vectors, written: int
 ) -> Reading:
     title_terms, bare = terms(title), BRACKETS.sub("", title)
     found = _walked(parts)
@@ -192,7 +186,7 @@ def _reading(
         title=title,
         name=tuple(title_terms if bare == title else terms(bare)),
         title_terms=frozenset(title_terms),
-        above=above,
+        above=standing_under(parts, heads),
         open_from=open_from(parts),
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,
