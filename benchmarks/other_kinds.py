@@ -1,5 +1,6 @@
 """
-What `corrective_retrieval` says of kinds of documents that no public dataset has: tables, FAQs, ids, editions, signs.
+What `corrective_retrieval` says of kinds of documents that no public dataset has: tables, FAQs, ids, editions, signs,
+and what is told of one of two kinds.
 
     python benchmarks/other_kinds.py
 
@@ -49,6 +50,24 @@ PAPERS = {
     "Leave policy": ("Employees have {} days of leave.", "How many days of leave did employees have in {}?"),
     "Budget": ("The library gets {} thousand EUR.", "How much does the library get in the {} budget?"),
 }
+OPPOSITES = (
+    ("monthly", "yearly", "The {} fee of the Aurora plan is 12 EUR.", "What is the {} fee of the Aurora plan?"),
+    ("minimum", "maximum", "The {} order of Holm screws is 200.", "What is the {} order of Holm screws?"),
+    ("summer", "winter", "The lido's {} hours are 8:00 to 21:00.", "What are the {} hours of the lido?"),
+    ("outdoor", "indoor", "The {} courts at Birkenau cost 14 EUR.", "How much do {} courts at Birkenau cost?"),
+    ("full-time", "part-time", "All {} staff of Meridian get a parka.", "What do {} staff of Meridian get?"),
+    ("adult", "child", "An {} ticket for the Zeppelin costs 11 EUR.", "How much is a {} ticket for the Zeppelin?"),
+    ("gross", "net", "The {} pay of grade 7 is 52,000 EUR.", "What is the {} pay of grade 7?"),
+    ("exports", "imports", "The county's {} were 1.2 billion in 2024.", "What were the county's {} in 2024?"),
+    ("upload", "download", "The {} limit of Fileo is 2 GB.", "What is the {} limit of Fileo?"),
+    ("arrival", "departure", "At Hotel Linde {} is from 15:00.", "When is {} at Hotel Linde?"),
+    ("single", "double", "A {} room at the Post costs 70 EUR.", "How much is a {} room at the Post?"),
+    ("northern", "southern", "The {} car park has 400 spaces.", "How many spaces does the {} car park have?"),
+    ("standard", "express", "Kurio's {} delivery takes four days.", "How long does {} delivery by Kurio take?"),
+    ("daily", "weekly", "The {} allowance for Norway is 60 EUR.", "What is the {} allowance for Norway?"),
+    ("wholesale", "retail", "The {} margin of tea is 9 %.", "What is the {} margin of tea?"),
+    ("urban", "rural", "In {} areas 61 % own a car.", "How many own a car in {} areas?"),
+)
 LANGUAGES = ("C++", "C#", "C", "F#", "R", "Go", ".NET", "Java")
 TABLES = {
     "Ships": (
@@ -113,6 +132,13 @@ def signs() -> Iterator[Asked]:
         yield Asked(f"What does the {name} client need?", said.format(name), "", others)
 
 
+def opposites() -> Iterator[Asked]:
+    """Of one of two kinds: the other one is told instead."""
+    for one, other, text, question in OPPOSITES:
+        others = [said.format(told) for told, _, said, _ in OPPOSITES if said != text]
+        yield Asked(question.format(other), text.format(other), text.format(one), others)
+
+
 def rows() -> Iterator[Asked]:
     """Of tables: the row is gone."""
     texts = {name: _table(name) for name in TABLES}
@@ -144,7 +170,7 @@ def ask(question: str, texts: list[str]) -> tuple[str, list[str]]:
 def main() -> None:
     """Ask, count and print."""
     print(f"{'':10}questions  there: correct ambiguous incorrect lost  gone: correct ambiguous incorrect")
-    for kind in (rows, entries, ids, signs, editions):
+    for kind in (rows, entries, ids, signs, editions, opposites):
         there, gone, lost = Counter[str](), Counter[str](), 0
         for asked in kind():
             verdict, evidence = ask(asked.question, [asked.answer, *asked.others])

@@ -37,7 +37,8 @@ def stored(path: Path, body: object) -> Path:
 def test_the_version_goes_up_with_the_terms() -> None:
     """A file of other terms would give each word that is written otherwise now for one that no document has."""
     text = (
-        "Cities fly; l'eau coûte 3,50 €, Straße STRASSE İstanbul 東京のカメラ สวัสดี 환불은 os.path.join GPT-4 1,000 x_y wrote."
+        "Cities fly; l'eau coûte 3,50 €, Straße STRASSE İstanbul 東京のカメラ สวัสดี 환불은 os.path.join GPT-4 1,000 "
+        "x_y wrote."
     )
     known = "citi fli eau cout 3 50 strass strass istanbul 東 京 カメラ ส วั ส ดี 환불 os path join gpt 4 1000 x y write"
     assert (file.VERSION, " ".join(terms(text))) == (5, known)

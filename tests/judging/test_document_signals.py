@@ -185,6 +185,15 @@ def test_a_row_of_a_table_is_read_under_its_head() -> None:
     assert apart["like_most"] < row["like_most"]
 
 
+def test_a_sentence_is_read_under_its_headings() -> None:
+    """The heading has one half of the question, what stands below it the other; not what stands below another one."""
+    query = "Which warranty has the Aero pump?"
+    below = signals("# Aero pump\n\n## Notes\n\nThe warranty is two years.", query=query)
+    apart = signals("# Aero pump\n\nBlue.\n\n# Notes\n\nThe warranty is two years.", query=query)
+    assert below["sentence"] == pytest.approx(1.0)
+    assert apart["sentence"] < below["sentence"]
+
+
 def test_documents_are_kept_by_their_size_not_by_their_number() -> None:
     """Whoever measures one keeps all that was read of it: 512 records of a megabyte were gigabytes for good."""
     asked, encoder = asking("Who wrote the novel Emma?"), load_encoder()

@@ -47,6 +47,7 @@ def looked_for(question: str, *texts: str) -> list[str]:
         ("What does the C client need?", "The C++ client needs CMake, those for C# and Objective-C not.", ["C"]),
         ("Who looks after AT&T?", "M&S is looked after by Ann, at noon by Ben.", ["AT&T"]),
         ("Where does platform 7 lead?", "Platform 4 leads to the sea, 7 trains a day use it.", ["platform 7"]),
+        ("What is done with severity 3?", "Severities 1 and 2 are answered within an hour.", ["severity 3"]),
         ("When is the evening for year 4?", "For years 2 and 3 it is on 4 May.", ["year 4"]),
         ("Who has type 2 diabetes?", "Type 1 diabetes begins early.", ["type 2"]),
         ("Who answers severity 3?", "Ann answers severity 1, Ben those of severity 2 within an hour.", ["severity 3"]),
@@ -81,6 +82,7 @@ def test_what_is_named_exactly_and_stands_nowhere_is_found(question: str, text: 
         ("Where does platform 7 lead?", "Platform 4 leads to the sea, the seventh platform nowhere."),
         ("Where does platform 7 lead?", "Platform 4 leads to the sea, Platform VII nowhere."),
         ("Where does platform 7 lead?", "The platforms lead to the sea."),
+        ("What is done with category 3?", "Categories 1 to 5 are insured, category 6 is not."),
         ("Where does platform 7 lead?", "| Platform | to |\n|---|---|\n| 7 | the sea |\n\nPlatform 4 is closed."),
         ("Who answers severity 3?", "Ann answers severity 1, Ben the others."),
         ("Who answers severity 3?", "Ann answers severity 1, Ben severity 2 and 3."),
@@ -138,7 +140,7 @@ def test_an_amount_is_not_missed_where_the_documents_tell_of_its_measure(questio
 
 def test_an_amount_of_what_no_document_tells_of_is_missed() -> None:
     """Of seats the documents say nothing, nor does what begins with the same three letters tell of employees."""
-    assert looked_for("What do 45 seats cost?", RATES) == ["45"]
+    assert looked_for("What do we pay with 45 seats?", RATES) == ["45"]
     assert looked_for("What do we pay with 45 employees?", "There are 30 empty shelves.") == ["45"]
 
 

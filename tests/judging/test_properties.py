@@ -23,6 +23,13 @@ ANN = "Ann Lee is a painter of harbours. She was born in 1960 in York, and lives
         ("How far is York from here?", ANN, "far"),
         ("How deep is the harbour?", ANN, "deep"),
         ("How old is Ben Fox?", "Ben Fox is a baker. He lives in Kiel.", "old"),
+        ("What does the Ann Lee cost?", ANN, "cost"),
+        ("price Ann Lee", ANN, "price"),
+        ("How expensive is the Ann Lee?", ANN, "expensive"),
+        ("Which is cheaper, the Ann Lee or York?", ANN, "cheaper"),
+        ("Which harbour is the most expensive?", ANN, "most expensive"),
+        ("Who is heavier, Ann Lee or Ben Fox?", ANN, "heavier"),
+        ("What is the tallest harbour?", ANN, "tallest"),
         ("Who is the manager of Ann Lee?", ANN, "manager"),
         ("Who was the chief editor of the paper?", ANN, "editor"),
         ("Who is the author of Harbours?", ANN, "author"),
@@ -56,6 +63,9 @@ def test_a_property_that_nothing_tells_is_found(question: str, text: str, asked:
         ("Who is the wife of Ben Fox?", "Ben Fox married Ann Lee."),
         ("Who is responsible for the harbour?", "The harbour is run by Ann Lee."),
         ("Who is the person responsible for the harbour?", "The harbour is run by Ann Lee."),
+        ("Which is cheaper, the day pass or the week pass?", "Day pass 18 EUR, week pass 80 EUR."),
+        ("Who is the composer of Harbours?", "Harbours is an opera by Ben Fox."),
+        ("Where is the price list?", ANN),
         ("What is the occupation of Ann Lee?", ANN),
         ("How much is known of Ann Lee?", ANN),
         ("How long is the river?", ANN),
@@ -118,6 +128,14 @@ def test_the_number_of_a_person_stands_beside_the_name(question: str, is_told: b
 def test_all_below_a_persons_name_is_of_the_person(text: str) -> None:
     """As a title, or as a heading."""
     assert [*untold_properties(properties_in("What is the phone number of Ann Lee?"), [text])] == []
+
+
+def test_a_document_about_something_else_tells_no_property() -> None:
+    """The price of another thing, of which the question has no word, or few."""
+    texts = [("", ANN), ("", "The Skog chair is 129 EUR."), ("", "The chair of Lee & Sons is 200 EUR.")]
+    assert absent("What is the price of Ann Lee's painting of harbours?", texts) == ["price"]
+    assert absent("What is the price of the Skog chair?", texts) == []
+    assert absent("What is the price of the chair of Ann Lee?", texts) == []  # more than one may be meant
 
 
 def test_a_question_for_what_no_document_tells_of_a_person_is_not_answered() -> None:

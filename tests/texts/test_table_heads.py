@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows
+from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows, standing_under
 
 HEAD = "| Size | Price |\n|---|---|\n"
 
@@ -67,6 +67,25 @@ def test_rows_stand_under_the_head_of_their_table_and_nothing_else_does() -> Non
     assert heads_of_rows([*parts, "| Monday | 8 |", "Closed | open.", "| Tuesday | 9 |"]) == rows | {7: 5}
     assert heads_of_rows(parts[3:5]) == heads_of_rows([]) == {}
     assert heads_of_rows([f"| {'Plan ' * 200} |", *parts[2:5]]) == {}
+
+
+def test_sentences_stand_under_their_headings_and_heads() -> None:
+    """Under the outer headings, too, but not under the one before; in code a sign of numbers is no heading."""
+    parts = [
+        "Intro.",
+        "# Pumps",
+        "All.",
+        "## Aero",
+        "| Name | Weight |",
+        "|---|---|",
+        "| Aero 9 | 138 |",
+        "## Terra",
+        "One.",
+    ]
+    found = standing_under(parts, heads_of_rows(parts))
+    assert found == {2: [1], 4: [1, 3], 5: [1, 3], 6: [1, 3, 4], 8: [1, 7]}
+    assert standing_under([*parts[4:7], "#9 is not."], {2: 0}) == {2: [0]}
+    assert standing_under(["# Use", "```", "# comment", "run", "```", "Then."], {}) == {n: [0] for n in range(1, 6)}
 
 
 @pytest.mark.parametrize("sign", ["\t", " ", "-", "-|", ":", "+-", "="])

@@ -49,7 +49,7 @@ class _Hits:
     :param title: Terms in the title.
     :param both: Either.
     :param places: Position and term of each occurrence, in order.
-    :param by_sentence: The terms of each sentence; with those of the heading, or head of a table, above it.
+    :param by_sentence: The terms of each sentence, and those of the headings and the head of a table above it.
     """
 
     body: dict[str, list[int]]
@@ -92,8 +92,8 @@ def _hits(asked: Asked, reading: Reading) -> _Hits:
     by_sentence: list[set[str]] = [set() for _ in reading.starts]
     for place, term in places:
         by_sentence[bisect_right(reading.starts, place) - 1].add(term)
-    for row, head in reading.heads.items():
-        by_sentence[row] |= by_sentence[head]
+    for number, above in reading.above.items():
+        by_sentence[number].update(*(by_sentence[place] for place in above))
     return _Hits(body, title, title.union(body), places, by_sentence)
 
 

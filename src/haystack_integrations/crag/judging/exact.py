@@ -12,7 +12,9 @@ from itertools import chain, islice
 from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
+from haystack_integrations.crag.judging.about import about
 from haystack_integrations.crag.judging.asking import kind_of
+from haystack_integrations.crag.judging.opposites import kinds_in, untold_kinds
 from haystack_integrations.crag.judging.other_names import names_in, nouns_in, untold, untold_nouns
 from haystack_integrations.crag.judging.properties import properties_in, untold_properties
 from haystack_integrations.crag.judging.reasons import untold_reason
@@ -83,15 +85,19 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
     signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
     nouns, properties = nouns_in(query), properties_in(query)
+    kinds = kinds_in(query)
     is_why = kind_of(query) == "why"
-    asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties)
+    asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties, kinds)
     if not (any(asked) or is_why or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
         untold(names, shown),
         untold_nouns(nouns, shown),
-        untold_properties(properties, shown),
+        untold_properties(
+            properties, about(query, [each.written for each in properties], shown) if properties else shown
+        ),
+        untold_kinds(query, kinds, shown),
         untold_reason(query, shown) if is_why else (),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
@@ -166,7 +172,7 @@ def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
 def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Find things with a number (platform 7) that no document has, though one tells another of them (platform 4)."""
     for found in _COUNTED.finditer(query):
-        thing, number = found[1] or found[2], int(found[3])
+        thing, number = re.sub("(?i)y$", "(?:y|ies)", found[1] or found[2]), int(found[3])
         ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
         # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
         listed = rf":? {_NO}(?:[\w-]{{1,5}}(?:, ?|,? (?:and|or|&) |/)){{0,9}}"

@@ -19,6 +19,7 @@ from haystack_integrations.crag.judging.heads import Values
 from haystack_integrations.crag.judging.hops import with_hops
 from haystack_integrations.crag.judging.likely import Likely, likely_of
 from haystack_integrations.crag.judging.reading import Reader, Reading
+from haystack_integrations.crag.judging.rows import rows
 from haystack_integrations.crag.judging.sections import of_other_sections
 from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.judging.verdicts import listed
@@ -123,7 +124,7 @@ def concluded(
         )
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = _conclude(measured, likely, calibration)
-    if not calibration.is_calibrated and (told := entries(bare, texts) & ~doubted).any():
+    if not calibration.is_calibrated and (told := (entries(bare, texts) | rows(bare, texts)) & ~doubted).any():
         likely, conclusion = _told(likely, conclusion, told)
     if not (missing := len(absent(bare, texts))):
         return with_hops(likely, asked, readings), conclusion

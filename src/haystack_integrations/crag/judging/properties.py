@@ -15,9 +15,12 @@ from haystack_integrations.crag.texts.measures import PATTERNS
 
 _MEASURED: Final = re.compile(
     r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
-    r"|what (?:is|are|was|were) the (?P<price>price)s? (?:of|for)"
-    r"|how much (?:do|does|did|will|would) .{1,80}\b(?P<money>cost)"
-    r"|how (?:(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)|(?P<age>old)) (?:is|was|are|were))\b"
+    r"|(?P<price>price)(?! (?:list|tag|range)s?\b)"
+    r"|(?:how much|what) (?:do|does|did|will|would) .{1,80}\b(?P<price_2>cost)"
+    r"|how (?:(?P<price_3>expensive)|(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)|(?P<age>old))"
+    r" (?:is|was|are|were)"
+    r"|(?:which|what|who) .{1,80}?\b(?:(?P<price_4>cheape(?:r|st)|(?:more|most) expensive)"
+    r"|(?P<weight_2>heavie(?:r|st))|(?P<size_2>(?:tall|deep|wid)e(?:r|st))))\b"
 )
 # What tells it beside an amount, or that there is one.
 _TOLD: Final = {
@@ -32,7 +35,6 @@ _TOLD: Final = {
 # In a bracket behind a name it is of a life.
 _AGE: Final = re.compile(r"\(\D{0,20}\d{4}\b|\d+[ -]years?[ -]olds?\b")
 _FORMS: Final = {**PATTERNS, "age": _AGE}
-_TOLD["money"] = _TOLD["price"]
 _ROLE: Final = re.compile(
     r"(?i)\bwho (?:is|was|are|were) the (?:[a-z-]+ ){0,2}?"
     r"(?!(?:person|people|man|woman|responsible)\b)(?P<role>[a-z-]{4,}) (?:of|for|behind)\b"
@@ -41,6 +43,7 @@ _OTHERWISE: Final = {
     **dict.fromkeys(
         ("author", "writer", "screenwriter"), r"writ|wrote|author|script|novel|book|stor(?:y|ies)|poe[mt]|\bplay by"
     ),
+    "composer": r"opera|symphon|\bsong|\bmusic by",
     **dict.fromkeys(("father", "mother", "parents"), r"\bson\b|daughter|child|\bborn to\b|parent"),
     **dict.fromkeys(("wife", "husband", "spouse"), r"marri|wife|husband|spouse|wed"),
     **dict.fromkeys(("founder", "founders", "creator"), r"establish|set up|creat|start|invent|develop"),
@@ -73,7 +76,12 @@ def properties_in(query: str) -> list[Property]:
     :param query: The question.
     :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, an age, or the role of a person.
     """
-    measured = (each for found in _MEASURED.finditer(query) for each in found.groupdict().items() if each[1])
+    measured = [
+        (kind.partition("_")[0], written)
+        for found in _MEASURED.finditer(query)
+        for kind, written in found.groupdict().items()
+        if written
+    ]
     roles = (found["role"] for found in _ROLE.finditer(query))
     return [
         *(
@@ -99,7 +107,7 @@ def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterat
     ```
 
     :param asked: The properties, of `properties_in`.
-    :param shown: The documents.
+    :param shown: The documents that may tell them.
     :returns: Those of them, as the question has them.
     """
     for each in asked:

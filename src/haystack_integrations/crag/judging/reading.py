@@ -19,7 +19,7 @@ from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm
 from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
-from haystack_integrations.crag.texts.section_heads import heads_above
+from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import surface_words, terms
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 
@@ -44,7 +44,7 @@ class Reading:
     :param title_terms: All distinct terms of the title.
     :param places: Positions of each term of the text.
     :param starts: Position of the first term of each sentence.
-    :param heads: What sentences stand under, by their number: of a row that of the head, else that of the heading.
+    :param above: For a sentence, by its number, those of the headings and the head of the table that it stands under.
     :param open_from: Number of the first of the questions that the text ends with; that of all sentences without any.
     :param length: Terms in the text.
     :param capitals: How often a term is written with a capital inside a sentence.
@@ -65,7 +65,7 @@ class Reading:
     title_terms: frozenset[str]
     places: Places
     starts: Sequence[int]
-    heads: Mapping[int, int]
+    above: Mapping[int, Sequence[int]]
     open_from: int
     length: int
     capitals: Mapping[str, int]
@@ -155,11 +155,11 @@ class Reader:
             (" ".join(surface.normalised(title[:MOST_JUDGED]).split()), surface.told(text)) for title, text in texts
         ]
         cut = [_sentences(content) for _, content in plain]
-        heads = [heads_above(parts) for parts in cut]
+        heads = [heads_of_rows(parts) if "|" in content else {} for parts, (_, content) in zip(cut, plain, strict=True)]
         # A heading would make all below it alike: of 99 options that functions lack, 24 were `correct` instead of 20.
         under = [
-            f"{title}. {parts[above[n]]} {part}" if n in above and part.startswith("|") else f"{title}. {part}"
-            for (title, _), parts, above in zip(plain, cut, heads, strict=True)
+            f"{title}. {parts[own[n]]} {part}" if n in own else f"{title}. {part}"
+            for (title, _), parts, own in zip(plain, cut, heads, strict=True)
             for n, part in enumerate(parts)
         ]
         vectors = self.encoder.encode([*(title for title, _ in plain), *under])
@@ -187,7 +187,7 @@ def _reading(
         title=title,
         name=tuple(title_terms if bare == title else terms(bare)),
         title_terms=frozenset(title_terms),
-        heads=heads,
+        above=standing_under(parts, heads),
         open_from=open_from(parts),
         vector=_unit(lengths @ vectors),
         title_vector=title_vector,

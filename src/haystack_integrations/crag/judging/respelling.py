@@ -76,10 +76,10 @@ def respelled(
     The spelling of the other side of the Atlantic (organise, colour). A word that they write in two (wifi, wi-fi), or
     two that they write in one (log in, login). An acronym that they write out, or the words for it. A date in another
     form, a number, a unit, a country, a version, a time that is written in several ways (10%, ten percent). The unit
-    that "how long" and "how much" ask for. And a slip: two letters have changed places in a word of five, or a word of
-    six has a letter too many, too few, or another one; never the first. Then the corpus must not have the word either.
-    Names that differ in a letter (Hansen, Hanson) are two, and a word that English has (causal) is meant as it stands,
-    whatever the documents have (casual).
+    that "how long" and "how much" ask for, and the number for "how many". And a slip: two letters have changed places
+    in a word of five, or a word of six has a letter too many, too few, or another one; never the first. Then the corpus
+    must not have the word either. Names that differ in a letter (Hansen, Hanson) are two, and a word that English has
+    (causal) is meant as it stands, whatever the documents have (casual).
 
     :param query: The question.
     :param texts: Title and content of each document.

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Final
 
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
-from haystack_integrations.crag.texts.table_heads import heads_of_rows
+from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
@@ -113,11 +113,9 @@ def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Ite
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
-    rows, headings = heads_of_rows(parts), dict[int, str]()
+    rows = heads_of_rows(parts)
+    standing = standing_under(parts, rows)
     for number, part in enumerate(parts):
-        if part.startswith("#"):
-            level = len(part) - len(part.lstrip("#"))
-            headings = {above: written for above, written in headings.items() if above < level} | {level: part}
         head = parts[rows[number]] if number in rows else ""
         is_told = bool(head) or kind in _ADDRESSES
         plain = " ".join(part.split())  # an amount may stand on two lines
@@ -126,8 +124,8 @@ def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Ite
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
         if measure:
-            above = "\n".join([title, *headings.values(), head])
-            yield {*terms(f"{above}\n{part}")}, str(measure[measure.lastindex or 0])
+            above = "\n".join(parts[place] for place in standing.get(number, ()))
+            yield {*terms(f"{title}\n{above}\n{part}")}, str(measure[measure.lastindex or 0])
 
 
 def _is_of(asked: set[str], before: str) -> bool:

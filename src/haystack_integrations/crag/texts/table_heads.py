@@ -1,7 +1,7 @@
 """Which table a passage goes on with: a row says little without the names of its columns and what the table is of."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 _DIVIDER: Final = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t]*+")
@@ -9,6 +9,7 @@ _DIVIDER: Final = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+
 _DRAWN: Final = re.compile(r"[ \t]*[+|]?(?:[-=]+\+)+[-=]*[+|]?[ \t]*")
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _DASHES: Final = re.compile(r"([-=])\1{3,}")  # so wide that the columns stand below each other
+_MARKS: Final = re.compile(r"(#{1,6})[ \t]+\S")
 _LONGEST: Final = 500
 _LONGEST_CAPTION: Final = 200
 
@@ -76,6 +77,26 @@ def heads_of_rows(parts: Sequence[str]) -> dict[int, int]:
             head = None
         elif head is not None:
             found[number] = head
+    return found
+
+
+def standing_under(parts: Sequence[str], heads: Mapping[int, int]) -> dict[int, Sequence[int]]:
+    """
+    Tell what the sentences of a text stand under.
+
+    :param parts: A text's sentences, in order; a heading of Markdown is one.
+    :param heads: For the number of each row of a table that of its head.
+    :returns: For the number of each sentence those of the headings above it, the outermost first, and of its head. A
+        heading stands under nothing, and in code there is none.
+    """
+    found, open_, is_code = dict[int, Sequence[int]](), list[tuple[int, int]](), False
+    for number, part in enumerate(parts):
+        is_code ^= part.startswith("```")
+        if not is_code and (marks := _MARKS.match(part)):
+            level = marks.end(1)
+            open_ = [*((other, place) for other, place in open_ if other < level), (level, number)]
+        elif open_ or number in heads:
+            found[number] = [*(place for _, place in open_), *([heads[number]] if number in heads else [])]
     return found
 
 
