@@ -37,11 +37,10 @@ def stored(path: Path, body: object) -> Path:
 def test_the_version_goes_up_with_the_terms() -> None:
     """A file of other terms would give each word that is written otherwise now for one that no document has."""
     text = (
-        "Cities fly; l'eau coûte 3,50 €, Straße STRASSE İstanbul 東京のカメラ สวัสดี 환불은 os.path.join GPT-4 1,000 "
-        "x_y wrote."
+        "Cities fly; l'eau coûte 3,50 €, Straße STRASSE İstanbul 東京のカメラ สวัสดี 환불은 os.path.join GPT-4 1,000 x_y."
     )
-    known = "citi fli eau cout 3 50 strass strass istanbul 東 京 カメラ ส วั ส ดี 환불 os path join gpt 4 1000 x y write"
-    assert (file.VERSION, " ".join(terms(text))) == (5, known)
+    known = "citi fli eau cout 3 50 strass strass istanbul 東 京 カメラ ส วั ส ดี 환불 os path join gpt 4 1000 x y"
+    assert (file.VERSION, " ".join(terms(text))) == (4, known)
 
 
 @pytest.mark.parametrize("name", ["corpus.json", "corpus.json.gz"])
@@ -183,8 +182,8 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name:
     [
         ([1], "holds no corpus statistics"),
         ({"format": "crag-calibration", "version": 1}, "holds no corpus statistics"),
-        ({**GOOD, "version": 1}, "version 1, wanted 5"),
-        ({**GOOD, "version": True}, "version True, wanted 5"),
+        ({**GOOD, "version": 1}, "version 1, wanted 4"),
+        ({**GOOD, "version": True}, "version True, wanted 4"),
         ({**GOOD, "documents": -1}, "no usable 'documents'"),
         ({**GOOD, "documents": True}, "no usable 'documents'"),
         ({**GOOD, "terms": ["novel"]}, "no usable 'terms'"),

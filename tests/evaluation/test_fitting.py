@@ -35,11 +35,11 @@ def test_the_same_questions_give_the_same_calibration() -> None:
 
 
 def test_pairs_of_words_are_learned_where_questions_are_alike() -> None:
-    """`founder` is answered by "was begun", read as "was begin", not by what is said of bread."""
+    """`founder` is answered by "was begun", not by what is said of bread."""
     crossing = calibrated_towns().calibration.crossing
     assert crossing is not None
     weights = crossing.weights
-    assert weights["founder"]["was begin"] > 0 > weights["founder"]["flat loav"]
+    assert weights["founder"]["was begun"] > 0 > weights["founder"]["flat loav"]
     assert weights["bread"]["flat loav"] > 0 > weights["bread"].get("was begun", -1)
     assert {"founder", "harvest", "river", "mayor", "bread"} <= crossing.words
 

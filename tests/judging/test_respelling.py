@@ -21,7 +21,7 @@ from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.spelling import reread
 
 NOTICE = "The notice period of the employment contract is three months."
-TEXTS = (NOTICE, "Vacation is thirty days a year.", "Meals are paid by Hansen Limited.")
+TEXTS = (NOTICE, "Vacation is thirty days a year.", "Hansen Limited pays for meals.")
 CORPUS = collect(TEXTS).statistics("store")
 
 
@@ -157,6 +157,21 @@ def test_to_explain_a_thing_is_to_tell_what_it_is_unless_documents_have_that_wor
 
     assert meant(NOTICE) == "the notice period"
     assert meant(NOTICE, f"{asked} anything.") == f"{asked} the notice period"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "found"),
+    [
+        ("Can I freeze the notice?", "The notice must not be frozen.", {"freeze": "frozen"}),
+        ("Who wrote the notice?", "The notice is written by Ann.", {"wrote": "written"}),
+        ("Is a notice for the children?", "The notice is for a child.", {"children": "child"}),
+        ("Who found the notice?", "They find the notice.", {}),  # founded, too
+        ("Who wrote the notice?", "Ann wrote the notice that was written.", {}),
+    ],
+)
+def test_an_irregular_form_is_read_as_the_documents_have_it(question: str, text: str, found: dict[str, str]) -> None:
+    """Where they have only other forms of the word, that no ending tells."""
+    assert read(question, text) == found
 
 
 def test_what_a_thing_means_is_what_it_is() -> None:

@@ -15,7 +15,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.whole_file import write_whole
 
 FORMAT: Final = "crag-corpus-statistics"
-VERSION: Final = 5
+VERSION: Final = 4
 """Goes up when the file's form changes, and when `text.terms` does: a file is of use to the terms it was made with."""
 
 MOST_TERMS: Final = 200_000

@@ -20,6 +20,7 @@ from haystack_integrations.crag.texts.amounts import written_in_digits
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.dates import dates_in, in_numbers
 from haystack_integrations.crag.texts.figures import written_figures
+from haystack_integrations.crag.texts.irregular import irregular_forms
 from haystack_integrations.crag.texts.measures import written_measures
 from haystack_integrations.crag.texts.spelling import other_spellings, reread
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
@@ -91,7 +92,11 @@ def respelled(
     missing = {word for word in asked if len(word) <= _LONGEST and stems()[word] and not _holds(readings, word)}
     written = [f"{title}\n{content}" for title, content in texts]
     twins = {
-        word: [other for other in other_spellings(word) if _holds(readings, other) and _is_shown(other, written)]
+        word: [
+            other
+            for other in (*other_spellings(word), *irregular_forms(word))
+            if _holds(readings, other) and _is_shown(other, written)
+        ]
         for word in missing
     }
     found = {word: others[0] for word, others in twins.items() if others}

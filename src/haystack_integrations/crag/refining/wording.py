@@ -29,7 +29,7 @@ _NUMBERS: Final = frozenset(
 # How a study says what it found; stems, so that all forms count.
 _FINDINGS: Final = frozenset(
     "associ compar conclud conclus confirm decreas demonstr effect evid find found identifi increas indic observ reduc "
-    "result reveal show signific suggest".split()
+    "result reveal show shown signific suggest".split()
 )
 
 

@@ -26,27 +26,6 @@ STOP_WORDS: Final = frozenset(
 
 STEMMED: Final = frozenset(Stemmer.algorithms()) - {"english"}
 """Other languages whose stems are known."""
-_IRREGULAR: Final = {
-    form: base
-    for base, *forms in map(
-        str.split,
-        (
-            "become became|begin began begun|bite bitten|break broke broken|bring brought|build built|burn burnt"
-            "|buy bought|catch caught|child children|choose chose chosen|draw drew drawn|drink drank drunk"
-            "|drive drove driven|eat ate eaten|fall fell fallen|fight fought|fly flew flown|foot feet"
-            "|forbid forbade forbidden|forget forgot forgotten|freeze froze frozen|get got gotten|give gave given"
-            "|go went gone|grow grew grown|hear heard|hide hid hidden|hold held|keep kept|know knew known|lead led"
-            "|learn learnt|lend lent|lose lost|make made|man men|mean meant|meet met|pay paid|ride rode ridden"
-            "|run ran|say said|see seen|sell sold|send sent|shake shook shaken|show shown|shrink shrank shrunk"
-            "|sing sang sung|sink sank sunk|sleep slept|speak spoke spoken|spend spent|stand stood|steal stole stolen"
-            "|swear swore sworn|swim swam swum|take took taken|teach taught|tear tore torn|tell told|think thought"
-            "|throw threw thrown|tooth teeth|understand understood|wake woke woken|wear wore worn|wife wives|win won"
-            "|withdraw withdrew withdrawn|woman women|write wrote written"
-        ).split("|"),
-    )
-    for form in forms
-}
-"""Forms that no ending tells; none that is a word of its own (left, found, saw)."""
 
 
 class _Stemmer(local):
@@ -62,7 +41,7 @@ _stemmer: Final = _Stemmer()
 def _stem(word: str) -> str:
     clean = without_halves(word)
     nothing = word in STOP_WORDS or "\u3040" < word < "\u30a0" or not clean
-    return "" if nothing else _stemmer.stem(one_spelling(_IRREGULAR.get(clean, clean)))
+    return "" if nothing else _stemmer.stem(one_spelling(clean))
 
 
 _stems: Final = Remembered(_stem)
