@@ -19,7 +19,8 @@ from short_lists import judging, text_of
 
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.judging import exact
-from haystack_integrations.crag.judging.properties import about, properties_in, untold_properties
+from haystack_integrations.crag.judging.about import about
+from haystack_integrations.crag.judging.properties import properties_in, untold_properties
 
 BORN = re.compile(r"In what city was (.+) born\?")
 ASKED = (
@@ -50,7 +51,8 @@ def main() -> None:
             texts = [text_of(data, passage) for passage in case.fixed.retrieved[:FIRST]]
             answers, asked = data.truth(case, case.fixed, FIRST) == "correct", list[tuple[str, str, str]]()
             wanted, shown = properties_in(case.question), ["\n".join(text) for text in texts]
-            if [*untold_properties(wanted, about(case.question, wanted, shown))]:
+            near = about(case.question, [each.written for each in wanted], shown)
+            if [*untold_properties(wanted, near)]:
                 asked.append(("asked", "answers" if answers else "does not answer", case.question))
             born = BORN.fullmatch(case.question) if name == "popqa" and answers else None
             if born and persons < arguments.limit:
