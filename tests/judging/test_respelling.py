@@ -21,7 +21,7 @@ from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.spelling import reread
 
 NOTICE = "The notice period of the employment contract is three months."
-TEXTS = (NOTICE, "Vacation is thirty days a year.", "Hansen Limited pays for meals.")
+TEXTS = (NOTICE, "Vacation is thirty days a year.", "Meals are paid by Hansen Limited.")
 CORPUS = collect(TEXTS).statistics("store")
 
 
@@ -160,18 +160,19 @@ def test_to_explain_a_thing_is_to_tell_what_it_is_unless_documents_have_that_wor
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "found"),
+    ("question", "text", "meant"),
     [
-        ("Can I freeze the notice?", "The notice must not be frozen.", {"freeze": "frozen"}),
-        ("Who wrote the notice?", "The notice is written by Ann.", {"wrote": "written"}),
-        ("Is a notice for the children?", "The notice is for a child.", {"children": "child"}),
-        ("Who found the notice?", "They find the notice.", {}),  # founded, too
-        ("Who wrote the notice?", "Ann wrote the notice that was written.", {}),
+        ("Can I freeze the notice?", "The notice must not be frozen.", "Can I frozen the notice?"),
+        ("Who wrote the notice?", "The notice is written by Ann.", "Who written the notice?"),
+        ("Is a notice for teeth?", "The notice is for a tooth.", "Is a notice for tooth?"),
+        ("Who found the notice?", "They find the notice.", "Who found the notice?"),  # founded, too
+        ("Who wrote the notice?", "Ann wrote the notice that was written.", "Who wrote the notice?"),
     ],
 )
-def test_an_irregular_form_is_read_as_the_documents_have_it(question: str, text: str, found: dict[str, str]) -> None:
-    """Where they have only other forms of the word, that no ending tells."""
-    assert read(question, text) == found
+def test_an_irregular_form_is_judged_as_the_documents_have_it(question: str, text: str, meant: str) -> None:
+    """Where they have only other forms of the word, that no ending tells; it is nothing that is searched for."""
+    texts = [("", text)]
+    assert as_meant(question, texts, Reader(load_encoder()).read(texts), CORPUS.counts) == (meant, {})
 
 
 def test_what_a_thing_means_is_what_it_is() -> None:

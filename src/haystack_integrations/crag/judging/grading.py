@@ -25,6 +25,7 @@ from haystack_integrations.crag.texts.comparisons import things_compared
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.inflections import in_forms_of
 from haystack_integrations.crag.texts.telling import asking_part, first_search
+from haystack_integrations.crag.texts.wording import asked_terms
 from haystack_integrations.crag.texts.wrapped import unwrapped
 
 # What a grade's reason tells of a document's signals.
@@ -124,9 +125,10 @@ def _judged(
     readings = reader.read(texts)
     how: dict[str, Any] = {} if language is None else {"language": language}
     known = statistics(normalised(query))
-    query, read_as = as_meant(query, texts, readings, _frequencies(known, readings, language))
-    if read_as:
-        known, how["read_as"] = statistics(query), read_as
+    meant, read_as = as_meant(query, texts, readings, _frequencies(known, readings, language))
+    if not {*asked_terms(query)}.issuperset(asked_terms(meant)):
+        known = statistics(meant)
+    query, how = meant, how | ({"read_as": read_as} if read_as else {})
     counted = _frequencies(known, readings, language)
     bare = bare_question(query)
     offered = [judge(each, texts, calibration, reader, counted) for each in alternatives_in(bare)]

@@ -65,7 +65,15 @@ def as_meant(
     if meaning := _MEANS.fullmatch(question):
         question = f"What is {meaning[1]}?"
     meant = respelled(question, texts, readings, frequencies)
-    return _EMPTY.sub(lambda found: str(found[found.lastindex or 0]), reread(question, meant)), meant
+    question = _EMPTY.sub(lambda found: str(found[found.lastindex or 0]), reread(question, meant))
+    return reread(question, dict(_in_other_forms(question, readings))), meant
+
+
+def _in_other_forms(question: str, readings: Sequence[Reading]) -> Iterator[tuple[str, str]]:
+    """Find the form that documents have of an irregular word (frozen, freeze); nothing that is searched for."""
+    for word in words(question):
+        if stems()[word] and not _holds(readings, word):
+            yield from ((word, other) for other in irregular_forms(word)[::-1] if _holds(readings, other))
 
 
 def respelled(
@@ -92,11 +100,7 @@ def respelled(
     missing = {word for word in asked if len(word) <= _LONGEST and stems()[word] and not _holds(readings, word)}
     written = [f"{title}\n{content}" for title, content in texts]
     twins = {
-        word: [
-            other
-            for other in (*other_spellings(word), *irregular_forms(word))
-            if _holds(readings, other) and _is_shown(other, written)
-        ]
+        word: [other for other in other_spellings(word) if _holds(readings, other) and _is_shown(other, written)]
         for word in missing
     }
     found = {word: others[0] for word, others in twins.items() if others}
