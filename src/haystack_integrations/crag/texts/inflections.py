@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of, naming
+from haystack_integrations.crag.texts.regular_forms import regular_forms
 from haystack_integrations.crag.texts.remembering import Remembered
 from haystack_integrations.crag.texts.spelling import one_spelling
 from haystack_integrations.crag.texts.stemming import STEMMED, STOP_WORDS, stems_of
@@ -29,12 +30,6 @@ _DEGREE: Final = re.compile(
 _COMPOUNDING: Final = frozenset({"german", "dutch", "swedish"})
 _LINKS: Final = ("es", "s", "en", "er", "n", "e")
 _PART: Final = 4
-# Forms that the stemmer leaves apart from the infinitive: zurückgezahlt, beantragt, kostet.
-_PARTICIPLE: Final = re.compile(
-    r"(ab|an|auf|aus|bei|da|durch|ein|fest|fort|her|hin|los|mit|nach|um|unter|vor|weg|weiter|wieder|zu|zur\u00fcck"
-    r"|zusammen)?ge(\w{3,}?)(?:e?t|en)"
-)
-_FINITE: Final = re.compile(r"(\w{3,}?)(?:e?t|e?te|e?tet|e?ten|e?st|e?test)")
 _COMMON: Final = STOP_WORDS.union(*FUNCTION_WORDS.values())
 _BEGINS, _MOST_FORMS = 3, 3
 _SAMPLE: Final = (3, 300)  # so many texts, and characters of each, tell the language
@@ -137,17 +132,11 @@ def _names(question: str) -> list[str]:
 
 @cache
 def _keys_of(language: str) -> Remembered[tuple[str, ...]]:
-    """Give what two forms of a word have in common: its stem, and those of the infinitives that it may be of."""
+    """Give what two forms of a word have in common: its stem, and those of what else it may be a form of."""
     stem_of = stems_of(language)
 
     def keys(word: str) -> tuple[str, ...]:
-        found = [stem_of[word]]
-        if language == "german":
-            if participle := _PARTICIPLE.fullmatch(word):
-                found.append(stem_of[f"{participle[1] or ''}{participle[2]}en"])
-            if finite := _FINITE.fullmatch(word):
-                found.append(stem_of[f"{finite[1]}en"])
-        return tuple(found)
+        return tuple(stem_of[form] for form in (word, *regular_forms(word, language)))
 
     return Remembered(keys)
 
