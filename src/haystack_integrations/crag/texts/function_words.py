@@ -8,24 +8,24 @@ from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import is_ideograph
 
 _GERMAN: Final = (
-    "der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du er sie "
-    "es wir ihr mich mir dich dir ihn ihm uns euch ihnen sich man mein meine meinen meinem meiner meines dein deine "
+    "der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du er sie  es "
+    "wir ihr mich mir dich dir ihn ihm uns euch ihnen sich man mein meine meinen meinem meiner meines dein deine "
     "deinen deinem deiner deines sein seine seinen seinem seiner seines ihre ihren ihrem ihrer ihres unser unsere "
     "unseren unserem unserer unseres euer eure euren eurem eurer meins dies diese diesen diesem dieser dieses jene "
-    "jenen jenem jener jenes jede jeden jedem jeder jedes alle allen allem aller alles manche manchen mancher "
-    "solche solchen solcher einige einigen einiger etwas jemand jemanden niemand wer wen wem wessen was wann wo "
-    "woher wohin warum wieso weshalb weswegen wie wieviel wieviele viel viele vielen welche welchen welchem welcher "
-    "welches womit wofür wodurch wozu worauf woran worin wovon wobei wogegen worüber bin bist ist sind seid war "
-    "warst waren wart sei seien wäre wären gewesen habe hast hat haben habt hatte hattest hatten hätte hätten "
-    "gehabt werde wirst wird werden werdet wurde wurden würde würden worden geworden kann kannst können könnt "
-    "konnte konnten könnte könnten muss musst müssen müsst musste mussten müsste müssten darf darfst dürfen dürft "
-    "durfte dürfte soll sollst sollen sollt sollte sollten will willst wollen wollt wollte wollten mag magst mögen "
-    "möchte möchten lässt lassen und oder aber denn sondern sowie sowohl noch auch nur schon sehr so als wenn falls "
-    "weil da dass daß ob damit während nachdem bevor bis doch also zwar nicht nichts nie ja nein bitte mal "
-    "eigentlich überhaupt in im ins an am ans auf aus bei beim mit nach von vom vor zu zum zur über um unter für "
-    "durch gegen ohne seit wegen trotz zwischen neben hinter ab dabei dafür dagegen daran darauf daraus darin davon "
-    "dazu dadurch darüber hier dort dann nun jetzt wieder gibt hin her tun tut macht machen mache bewirkt bewirken "
-    "gilt gelten beträgt betragen lautet lauten heißt heißen bedeutet bedeuten"
+    "jenen jenem jener jenes jede jeden jedem jeder jedes alle allen allem aller alles manche manchen mancher  solche "
+    "solchen solcher einige einigen einiger etwas jemand jemanden niemand wer wen wem wessen was wann wo  woher wohin "
+    "warum wieso weshalb weswegen wie wieviel wieviele viel viele vielen welche welchen welchem welcher  welches womit "
+    "wofür wodurch wozu worauf woran worin wovon wobei wogegen worüber bin bist ist sind seid war  warst waren wart "
+    "sei seien wäre wären gewesen habe hast hat haben habt hatte hattest hatten hätte hätten  gehabt werde wirst wird "
+    "werden werdet wurde wurden würde würden worden geworden kann kannst können könnt  konnte konnten könnte könnten "
+    "muss musst müssen müsst musste mussten müsste müssten darf darfst dürfen dürft  durfte dürfte soll sollst sollen "
+    "sollt sollte sollten will willst wollen wollt wollte wollten mag magst mögen  möchte möchten lässt lassen und "
+    "oder aber denn sondern sowie sowohl noch auch nur schon sehr so als wenn falls  weil da dass daß ob damit während "
+    "nachdem bevor bis doch also zwar nicht nichts nie ja nein bitte mal  eigentlich überhaupt in im ins an am ans auf "
+    "aus bei beim mit nach von vom vor zu zum zur über um unter für  durch gegen ohne seit wegen trotz zwischen neben "
+    "hinter ab dabei dafür dagegen daran darauf daraus darin davon  dazu dadurch darüber hier dort dann nun jetzt "
+    "wieder gibt hin her tun tut macht machen mache bewirkt bewirken  gilt gelten beträgt betragen lautet lauten heißt "
+    "heißen bedeutet bedeuten"
 )
 _FRENCH: Final = (
     "le la les l un une des du de d au aux ce cet cette ces c mon ma mes ton ta tes son sa ses notre nos votre vos "
@@ -119,8 +119,8 @@ _TURKISH: Final = (
     "ne nedir neden niçin niye nasıl nerede nereye nereden hangi hangisi kaç kim kime kimin kimler mi mı mu mü mıdır "
     "midir mudur müdür bir bu şu o bunu bunun buna bunlar ve veya ya da de ile için ama fakat gibi kadar göre ben beni "
     "bana benim sen seni sana senin biz bize bizim siz size sizin onlar onu ona onun var yok vardır olur olan olarak "
-    "olmak oldu olması değil daha çok en her hiç ise eğer sonra önce yapar yapmak yapılır yaparım eder etmek "
-    "edilir ederim"
+    "olmak oldu olması değil daha çok en her hiç ise eğer sonra önce yapar yapmak yapılır yaparım eder etmek  edilir "
+    "ederim"
 )
 _KOREAN: Final = (
     "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 뭔가요 누구 누가 누구의 언제 언제부터 언제까지 어디 어디서 "
@@ -187,6 +187,7 @@ _CHINESE: Final = _CHINESE_ASKING | frozenset(
 )
 _LONGEST_CHINESE: Final = 4
 
+_IN_FRONT: Final = frozenset("was kann darf muss puedo puede pueden podemos debo posso puoi pode devo peut czy".split())
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
 
@@ -237,14 +238,13 @@ def language_of(words: Sequence[str]) -> str | None:
     Tell the language that a question is asked in, by its function words.
 
     :param words: The words of the question, lower-case.
-    :returns: German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish, Turkish or Korean, in small
-        letters, where it has two words of it at least, or one that asks, and more than twice as many as it has of
-        English; else None.
+    :returns: A key of `FUNCTION_WORDS`, where the question has two words of it at least, or one that asks, and more
+        than twice as many as it has of English; else None.
     """
     asked = set(words)
     best = max(FUNCTION_WORDS, key=lambda language: len(asked & FUNCTION_WORDS[language]))
     known = FUNCTION_WORDS[best]
-    # A word of both languages, as `in` and `was`, tells neither; but `was` in front asks "what" more often than "was".
-    asks = bool(asked & known & ASKING) or list(words[:1]) == ["was"]
+    # A word of both languages, as `in` and `was`, tells neither; but in front `was` asks, and few words of English do.
+    asks = bool(asked & known & ASKING) or not _IN_FRONT.isdisjoint(words[:1])
     found = len(asked & known - STOP_WORDS) + asks
     return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - known)) else None
