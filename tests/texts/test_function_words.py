@@ -55,6 +55,8 @@ def test_a_question_in_english_has_none_whatever_names_are_in_it(question: str) 
         ("Où est la gare de Lyon ?", ["gare", "lyon"]),
         ("¿Cuándo llega el tren a Sevilla?", ["llega", "tren", "sevilla"]),
         ("Dove si compra un biglietto dell'autobus?", ["compra", "biglietto", "autobus"]),
+        ("¿Puedo fumar?", ["fumar"]),
+        ("Darf Besuch rauchen?", ["besuch", "rauchen"]),
         ("Quand sera remboursé celui qui n'a aucun billet ?", ["rembours", "billet"]),
         ("¿Cuánto tiempo tengo, y cada cuánto hay otros trenes?", ["tiempo", "trene"]),
         ("Dov'è la biglietteria?", ["biglietteria"]),

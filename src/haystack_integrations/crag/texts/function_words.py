@@ -187,6 +187,7 @@ _CHINESE: Final = _CHINESE_ASKING | frozenset(
 )
 _LONGEST_CHINESE: Final = 4
 
+_IN_FRONT: Final = frozenset("was kann darf muss puedo puede pueden podemos debo posso puoi pode devo peut czy".split())
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
 
@@ -237,14 +238,13 @@ def language_of(words: Sequence[str]) -> str | None:
     Tell the language that a question is asked in, by its function words.
 
     :param words: The words of the question, lower-case.
-    :returns: German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Polish, Turkish or Korean, in small
-        letters, where it has two words of it at least, or one that asks, and more than twice as many as it has of
-        English; else None.
+    :returns: A key of `FUNCTION_WORDS`, where the question has two words of it at least, or one that asks, and more
+        than twice as many as it has of English; else None.
     """
     asked = set(words)
     best = max(FUNCTION_WORDS, key=lambda language: len(asked & FUNCTION_WORDS[language]))
     known = FUNCTION_WORDS[best]
-    # A word of both languages, as `in` and `was`, tells neither; but `was` in front asks "what" more often than "was".
-    asks = bool(asked & known & ASKING) or list(words[:1]) == ["was"]
+    # A word of both languages, as `in` and `was`, tells neither; but in front `was` asks, and few words of English do.
+    asks = bool(asked & known & ASKING) or not _IN_FRONT.isdisjoint(words[:1])
     found = len(asked & known - STOP_WORDS) + asks
     return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - known)) else None

@@ -13,6 +13,7 @@ from typing import Final
 
 from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of, naming
 from haystack_integrations.crag.texts.german_verbs import infinitives, joined
+from haystack_integrations.crag.texts.regular_forms import regular_forms
 from haystack_integrations.crag.texts.remembering import Remembered
 from haystack_integrations.crag.texts.spelling import one_spelling
 from haystack_integrations.crag.texts.stemming import STEMMED, STOP_WORDS, stems_of
@@ -140,7 +141,7 @@ def _keys_of(language: str) -> Remembered[tuple[str, ...]]:
     stem_of = stems_of(language)
 
     def keys(word: str) -> tuple[str, ...]:
-        others = infinitives(word) if language == "german" else ()
+        others = infinitives(word) if language == "german" else regular_forms(word, language)
         return tuple(stem_of[each] for each in (word, *others))
 
     return Remembered(keys)

@@ -1,0 +1,36 @@
+"""Forms that the stemmers leave apart are told by their endings."""
+
+import pytest
+
+from haystack_integrations.crag.texts.inflections import in_forms_of
+from haystack_integrations.crag.texts.regular_forms import regular_forms
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "read"),
+    [
+        ("Quand est-ce que vous livrez ?", "Nous ne livrons pas le lundi.", "Nous ne livrez pas le lundi."),
+        ("Combien coûte la carte ?", "Les cartes coûtent 5 euros.", "Les carte coûte 5 euros."),
+        ("Faut-il rendre la clé ?", "La clé est rendue.", "La clé est rendre."),
+        ("Quand ouvrez-vous ?", "Le musée est ouvert.", "Le musée est ouvrez."),
+        ("¿A qué hora cierra?", "Está cerrado.", "Está cierra."),
+        ("¿Puedo devolver el libro?", "Quien devuelve libros", "Quien devolver libro"),
+        ("¿Dónde está la luz?", "Las luces", "Las luz"),
+        ("¿Puedo utilizar leche?", "No utilice leche.", "No utilizar leche."),
+        ("¿Dónde puedo aparcar?", "Aparque delante.", "Aparcar delante."),
+        ("Onde fica o animal?", "Os animais dormem.", "Os animal dormem."),
+        ("Quando é a reunião?", "As reuniões são curtas.", "As reunião são curtas."),
+        ("Quantas viagens há?", "Uma viagem", "Uma viagens"),
+        ("Wanneer moet ik betalen?", "Er wordt vooraf betaald.", "Er wordt vooraf betalen."),
+        ("Kan ik annuleren?", "Wie annuleert, belt.", "Wie annuleren, belt."),
+    ],
+)
+def test_a_regular_form_is_read_as_the_question_has_its_word(question: str, text: str, read: str) -> None:
+    """The first person of French, Spanish vowels that part, Portuguese plurals, Dutch participles."""
+    assert in_forms_of(question, [("", text)])[1] == [("", read)]
+
+
+@pytest.mark.parametrize(("word", "language"), [("livrer", "french"), ("guerra", "spanish"), ("libri", "italian")])
+def test_what_has_no_such_ending_is_no_other_form(word: str, language: str) -> None:
+    """Nor is anything in a language of which none are known."""
+    assert [*regular_forms(word, language)] == []
