@@ -171,7 +171,7 @@ def _numbered(query: str, shown: Sequence[str]) -> Iterator[str]:
 
 def _counted(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Find things with a number (platform 7) that no document has, though one tells another of them (platform 4)."""
-    for found in _COUNTED.finditer(query):
+    for found in {each[0]: each for each in _COUNTED.finditer(query)}.values():
         thing, number = re.sub("(?i)y$", "(?:y|ies)", found[1] or found[2]), int(found[3])
         ways = "|".join([f"0*{number}(?:st|nd|rd|th)?", *written_out(number), *_ROMAN[number - 1 : number]])
         # Alone, in a row of several ("platforms 4, 5 and 7"), or in a cell below the name of its column.
@@ -211,7 +211,7 @@ def _names(code: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
 
 def _dotted(query: str, code: Collection[str], shown: Sequence[str]) -> Iterator[str]:
     """Find names with a dot (limits.rate) that no document has, though one tells another of that part (limits.size)."""
-    for found in _DOTTED.finditer(query):
+    for found in {each[0]: each for each in _DOTTED.finditer(query)}.values():
         is_looked_for = found[2] in code and any(_names([found[2]], shown))
         if not is_looked_for and _tells(shown, rf"(?<![\w.-]){re.escape(found[1])}[a-z]"):
             yield from _names([found[0]], shown)
