@@ -188,9 +188,11 @@ def _are_told_apart(thing: str, shown: Sequence[str], *, is_known: bool) -> bool
     """Tell whether numbers name things of a kind: once where they usually do, else two of them, which count nothing."""
     if is_known:
         return _tells(shown, rf"(?i)\b{thing}s? {_NO}\d")
-    wanted = re.compile(rf"(?i)\b{thing}s? {_NO}(\d{{1,3}})(?!\w|[.,:/-]\d| ?[%{_CURRENCY}])(?: ([a-z]+))?")
+    several = r"(?:(?:, ?|,? (?:and|or|&) |/)(\d{1,3}))?"
+    wanted = re.compile(rf"(?i)\b{thing}s? {_NO}(\d{{1,3}}){several}(?!\w|[.,:/-]\d| ?[%{_CURRENCY}])(?: ([a-z]+))?")
     told = chain.from_iterable(map(wanted.findall, shown)) if thing.lower() not in STOP_WORDS else ()
-    return len({number for number, after in told if not after or after in STOP_WORDS}) > 1
+    numbers = {each for *told_, after in told if not after or after in STOP_WORDS for each in told_ if each}
+    return len(numbers) > 1
 
 
 def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.asking import Asked
+from haystack_integrations.crag.texts.irregular import irregular_forms
 from haystack_integrations.crag.texts.text import terms
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.{0,200})")
@@ -47,7 +48,8 @@ def _is_apart(wanted: set[str], above: set[str], content: str) -> bool:
     above = above.union(set.intersection(*texts[1:]))
     names = [head - above for head, _ in sections if head - above and head - above <= wanted]
     rest = wanted.difference(above, _SAID_OTHERWISE, *names)
-    told = [said & rest for said in texts if any(name <= said for name in names)]
+    forms = rest.union(*(terms(" ".join(irregular_forms(term))) for term in rest))
+    told = [said & forms for said in texts if any(name <= said for name in names)]
     return bool(names) and not any(told) and any(said & rest for said in texts)
 
 
