@@ -83,7 +83,7 @@ def test_where_all_words_occur_an_answer_is_missing() -> None:
     [
         ("How many canoes did Amundsen paddle?", 'Missing: "canoes", "Amundsen", "paddle", not'),
         ("Wann und wo paddelt Amundsen, und wie viele?", 'Missing: "paddelt", "Amundsen", not'),
-        ("¿Cuántos remos tiene?", 'Missing: "remos", "tiene", not'),
+        ("¿Cuántos remos tiene?", 'Missing: "remos", not'),
         ("Did the U.S. in Russia paddle 1,200 miles?", 'Missing: "U.S.", "Russia", "paddle", "1,200", "miles", not'),
         ("Wer, wann?", "Missing: an answer."),
         ("Was ist das?", "Missing: an answer."),

@@ -207,6 +207,7 @@ def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: lis
         ("Quel est le plus grand tarif de l’entrée ?", []),
         ("Où se trouve le lave-linge du musée ?", []),
         ("Peut-on entrer sans billet ?", []),
+        ("Combien d'ascenseurs a le musée, et combien de salles ?", ["ascenseurs", "salles"]),
         ("¿Cuánto cuesta el catálogo del museo?", ["catálogo"]),
         ("¿Cuánto cuesta lo mejor del museo?", []),
         ("Dove si compra il catalogo dell'acquario?", ["catalogo", "acquario"]),

@@ -24,7 +24,7 @@ _CAPITAL: Final = r"(?!I\b)[A-Z\u00c0-\u00de\u0106\u0130\u0141\u015a\u015e\u0179
 NAME: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}(?: {_CAPITAL})*+")
 """Words with a capital inside a sentence."""
 _NOUN: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}")
-# What only nouns stand behind, nearly always; Spanish "lo" and French "d'" do not tell one.
+# What only nouns stand behind, nearly always; Spanish "lo" does not tell one, and French "de" only behind "combien".
 _ARTICLES: Final = {
     "french": "le la les un une du des au aux ce cet cette ces mon ma mes son sa ses notre nos votre vos leur leurs "
     "quel quelle quels quelles",
@@ -38,8 +38,8 @@ _ARTICLES: Final = {
 }
 _BEHIND: Final = {
     language: re.compile(
-        rf"(?i)(?<![\w-])(?:(?:{articles.replace(' ', '|')}) |(?:l|un|(?:[ads]|de|ne|da|su)ll)['\u2019])"
-        r"(?P<noun>[^\W\d_]{3,})(?![\w'\u2019-])"
+        rf"(?i)(?<![\w-])(?:(?:{articles.replace(' ', '|')}|combien de) |(?:l|un|combien d|(?:[ads]|de|ne|da|su)ll)"
+        r"['\u2019])(?P<noun>[^\W\d_]{3,})(?![\w'\u2019-])"
     )
     for language, articles in _ARTICLES.items()
 }
