@@ -98,7 +98,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
             properties, about(query, [each.written for each in properties], shown) if properties else shown
         ),
         untold_kinds(query, kinds, shown),
-        untold_reason(query, shown) if is_why else (),
+        untold_reason(query, shown),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
         _days(query, shown),

@@ -7,6 +7,7 @@ documents 15 were `correct` before, and 33 are (benchmarks/exams.py).
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -58,7 +59,8 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
         other forms of its words as the question has them, and compounds with one of them in two words; and the language
         that both are read in, in small letters. None for English and a language without a stemmer: nothing changes.
     """
-    language = _language(question, texts)
+    most, beginning = _SAMPLE
+    language = _language(question, (word for _, content in texts[:most] for word in words(content[:beginning])))
     if language is None:
         return question, list(texts), None
     question, keys = _DEGREE.sub(r"\1", question), _keys_of(language)
@@ -88,46 +90,55 @@ def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
     :returns: Of each word of the question, its most frequent other forms, three at most; of a compound that is not
         there both parts, where they are. Without a vocabulary the infinitive of a German verb in two places.
     """
-    asked = words(question)
-    language = language_of(asked)
-    if language is None and STOP_WORDS.isdisjoint(asked):
-        language = language_of([word for word in _COMMON if word in vocabulary])
-    if language is None or language not in INFLECTED:
+    language = _language(question, (word for word in _COMMON if word in vocabulary))
+    if language is None:
         return []
     whole = joined(question)[1] if language == "german" else {}
     if not vocabulary:
         return [next(infinitives(verb), f"{verb}n") for verb in whole]
-    keys, common, found = _keys_of(language), FUNCTION_WORDS[language], list[str]()
-    known = {word: often for word, often in vocabulary.items() if word not in common}
+    store, asked, found = _Vocabulary(vocabulary, language), words(question), list[str]()
     for word in (*_names(_DEGREE.sub("", question)), *whole):
-        forms = _forms_of(word, known, keys)
-        if language in _COMPOUNDING and not forms and word not in known:
-            parts = ((_forms_of(one, known, keys, linked=True), _forms_of(two, known, keys)) for one, two in _cut(word))
+        forms = store.forms(word)
+        if language in _COMPOUNDING and not forms and word not in store:
+            parts = ((store.forms(one, linked=True), store.forms(two)) for one, two in _cut(word))
             forms = next(([first[0], second[0]] for first, second in parts if first and second), [])
         found += [form for form in forms[:_MOST_FORMS] if form not in asked and form not in found]
     return found
 
 
-def _forms_of(
-    word: str, vocabulary: Mapping[str, int], keys: Remembered[tuple[str, ...]], *, linked: bool = False
-) -> list[str]:
-    """Find forms of a word, the most frequent one first; they begin as it does."""
-    meant, begins = set(_linked(word, keys) if linked else keys[word]), _begins(word)
-    near = [other for other in vocabulary if _begins(other) == begins]
-    found = [other for other in near if meant.intersection(keys[other])]
-    return sorted(found, key=lambda other: (-vocabulary[other], other))
+_begins: Final = Remembered(lambda word: one_spelling(word.removeprefix("ge")[:_BEGINS])[:_BEGINS])
 
 
-def _begins(word: str) -> str:
-    return one_spelling(word.removeprefix("ge")[:_BEGINS])[:_BEGINS]
+class _Vocabulary:
+    """
+    The words that can be found, but for those of grammar, by how they begin: a compound has many parts to look for.
+
+    :param often: In how many documents each word is.
+    :param language: Their language.
+    """
+
+    def __init__(self, often: Mapping[str, int], language: str) -> None:
+        self._often, self._keys, self._near = often, _keys_of(language), defaultdict[str, list[str]](list)
+        for word in often:
+            if word not in FUNCTION_WORDS[language]:
+                self._near[_begins[word]].append(word)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._near[_begins[word]]
+
+    def forms(self, word: str, *, linked: bool = False) -> list[str]:
+        """Find forms of a word, the most frequent one first; they begin as it does."""
+        meant = set(_linked(word, self._keys) if linked else self._keys[word])
+        found = [other for other in self._near[_begins[word]] if meant.intersection(self._keys[other])]
+        return sorted(found, key=lambda other: (-self._often[other], other))
 
 
-def _language(question: str, texts: Sequence[tuple[str, str]]) -> str | None:
+def _language(question: str, shown: Iterable[str]) -> str | None:
+    """Tell the language of a question, or of words that are shown where it has words alone."""
     asked = words(question)
     language = language_of(asked)
-    if language is None and STOP_WORDS.isdisjoint(asked):  # words alone: their language is that of the texts
-        most, beginning = _SAMPLE
-        language = language_of([word for _, content in texts[:most] for word in words(content[:beginning])])
+    if language is None and STOP_WORDS.isdisjoint(asked):
+        language = language_of(list(shown))
     return language if language in INFLECTED else None
 
 

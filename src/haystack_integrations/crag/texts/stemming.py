@@ -31,11 +31,11 @@ STEMMED: Final = frozenset(Stemmer.algorithms()) - {"english"}
 class _Stemmer(local):
     """A stemmer for each thread, as none is for two at once; without a memory of its own."""
 
-    def __init__(self) -> None:
-        self.stem = Stemmer.Stemmer("english", 0).stemWord
+    def __init__(self, language: str) -> None:
+        self.stem = Stemmer.Stemmer(language, 0).stemWord
 
 
-_stemmer: Final = _Stemmer()
+_stemmer: Final = _Stemmer("english")
 
 
 def _stem(word: str) -> str:
@@ -64,11 +64,5 @@ def stems_of(language: str) -> Mapping[str, str]:
     :param language: Its English name in small letters, of `STEMMED`.
     :returns: A mapping that knows every word, for all threads.
     """
-    stemmer = local()
-
-    def stem(word: str) -> str:
-        if not hasattr(stemmer, "stem"):
-            stemmer.stem = Stemmer.Stemmer(language, 0).stemWord
-        return one_spelling(str(stemmer.stem(word)))
-
-    return Remembered(stem)
+    stemmer = _Stemmer(language)
+    return Remembered(lambda word: one_spelling(stemmer.stem(word)))
