@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
+from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask, with_forms
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
@@ -78,10 +78,11 @@ def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequenc
     """
     prepared = []
     for labelled in lists:
-        question, texts, _ = in_forms_of(labelled.question, labelled.texts)
+        question, texts, language = in_forms_of(labelled.question, labelled.texts)
         each = replace(labelled, question=question, texts=tuple(texts))
         readings = reader.read(each.texts)
-        question, _ = as_meant(each.question, each.texts, readings, frequencies)
-        asked = ask(question, frequencies, reader.encoder)
+        counted = with_forms(frequencies, readings, language)
+        question, _ = as_meant(each.question, each.texts, readings, counted)
+        asked = ask(question, counted, reader.encoder)
         prepared.append(Prepared(each, asked, readings, measure(asked, readings)))
     return prepared

@@ -54,6 +54,23 @@ class Supposed:
         return self._frequencies(wanted)
 
 
+def with_forms(frequencies: Frequencies, readings: Sequence[Reading], language: str | None) -> Frequencies:
+    """
+    Count a term that stands in the corpus in other forms alone: else it weighs as much as one that nobody has.
+
+    :param frequencies: Document frequencies of the corpus.
+    :param readings: Documents, in the forms in which the question has its words (`texts.inflections`).
+    :param language: The language whose forms these are; None where nothing was changed.
+    :returns: Frequencies that are no less than in these documents; the given ones without a language or a corpus.
+    """
+
+    def counted(wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        documents, known = frequencies(wanted)
+        return documents, {term: max(known.get(term, 0), sum(text.holds(term) for text in readings)) for term in wanted}
+
+    return frequencies if language is None or isinstance(frequencies, Supposed) else counted
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 from haystack import Document
@@ -10,7 +9,7 @@ from haystack import Document
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.judging.asking import Frequencies, Supposed
+from haystack_integrations.crag.judging.asking import Frequencies, Supposed, with_forms
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
@@ -168,15 +167,7 @@ def retrieved_frequencies(readings: Sequence[Reading]) -> Supposed:
 
 
 def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading], language: str | None) -> Frequencies:
-    if known is None:
-        return retrieved_frequencies(readings)
-    return known.counts if language is None else partial(_counted, known.counts, readings)
-
-
-def _counted(counts: Frequencies, readings: Sequence[Reading], wanted: Sequence[str]) -> tuple[int, Mapping[str, int]]:
-    """Count a term that only stands in other forms in the corpus: else it weighs as much as one that nobody has."""
-    documents, known = counts(wanted)
-    return documents, {term: max(known.get(term, 0), sum(text.holds(term) for text in readings)) for term in wanted}
+    return retrieved_frequencies(readings) if known is None else with_forms(known.counts, readings, language)
 
 
 def _text(document: Document, title_field: str | None) -> tuple[str, str]:
