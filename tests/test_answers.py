@@ -25,7 +25,7 @@ def told(
 ) -> dict[str, object]:
     """What is said of replies to a question, from so many passages of one text."""
     evidence = [Document(content=text)] * passages
-    return answer_account(replies, asked=asked, sentence=ABSTENTION, question=question, passages=evidence)
+    return answer_account(replies, asked=asked, sentences=[ABSTENTION], question=question, passages=evidence)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_number_in_the_metadata_of_a_passage_is_no_invention() -> None:
     """A prompt may show any of it."""
     reply = [ChatMessage.from_assistant("The page is of 2021-05-17.")]
     evidence = [Document(content="Prices.", meta={"date": "2021-05-17"})]
-    told = answer_account(reply, asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
+    told = answer_account(reply, asked=True, sentences=[ABSTENTION], question="When?", passages=evidence)
     assert told["unsupported_numbers"] == []
 
 
@@ -153,7 +153,7 @@ def test_a_number_in_a_list_of_the_metadata_of_a_passage_is_no_invention() -> No
     reply = [ChatMessage.from_assistant("It comes in 38, 40 and 42 cm, and weighs 72 kg [1].")]
     meta = {"sizes": [38, 40], "more": ("42 cm",), "items": [{"box": [72, 720]}], "place": {"left": 72}}
     evidence = [Document(content="Sizes.", meta=meta)]
-    told = answer_account(reply, asked=True, sentence=ABSTENTION, question="Which?", passages=evidence)
+    told = answer_account(reply, asked=True, sentences=[ABSTENTION], question="Which?", passages=evidence)
     assert told["unsupported_numbers"] == ["72"]
 
 
@@ -161,7 +161,7 @@ def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
     """Also where it is one of Python's own, which a template shows as a text has it."""
     reply = ChatMessage.from_assistant("It changed on 2021-05-17, at 14:30 [1].")
     evidence = [Document(content="Prices.", meta={"changed": datetime(2021, 5, 17, 14, 30, tzinfo=UTC)})]
-    account = answer_account([reply], asked=True, sentence=ABSTENTION, question="When?", passages=evidence)
+    account = answer_account([reply], asked=True, sentences=[ABSTENTION], question="When?", passages=evidence)
     assert account["unsupported_numbers"] == []
 
 

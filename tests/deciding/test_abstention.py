@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from makers import fill, graded, grading_by, run_by_door, scripted
 
 from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.deciding.abstention_words import sentence
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.vocabulary import ABSTENTION
 
 QUESTION = "Which canoe did Amundsen paddle?"
 FIRST = "The documents do not answer this question."
@@ -52,6 +54,7 @@ def test_it_says_what_was_looked_for_found_and_missing() -> None:
         "missing": {"words": ["canoe", "paddle"], "searched": 2, "complete": True},
         "searched": "ok",
         "web": "off",
+        "language": None,
     }
 
 
@@ -82,21 +85,21 @@ def test_where_all_words_occur_an_answer_is_missing() -> None:
     ("question", "expected"),
     [
         ("How many canoes did Amundsen paddle?", 'Missing: "canoes", "Amundsen", "paddle", not'),
-        ("Wann und wo paddelt Amundsen, und wie viele?", 'Missing: "paddelt", "Amundsen", not'),
-        ("¿Cuántos remos tiene?", 'Missing: "remos", not'),
+        ("Wann und wo paddelt Amundsen, und wie viele?", 'Es fehlt: "paddelt", "Amundsen", im'),
+        ("¿Cuántos remos tiene?", 'Falta: "remos", que'),
         ("Did the U.S. in Russia paddle 1,200 miles?", 'Missing: "U.S.", "Russia", "paddle", "1,200", "miles", not'),
-        ("Wer, wann?", "Missing: an answer."),
-        ("Was ist das?", "Missing: an answer."),
-        ("Ich habe meine Karte verloren: wie kann ich sie sperren?", 'Missing: "Karte", "verloren", "sperren", not'),
-        ("Est-ce que je peux annuler ma commande ?", 'Missing: "annuler", "commande", not'),
-        ("¿Puedo devolver un libro que no es mío?", 'Missing: "devolver", "libro", "mío", not'),
+        ("Wer, wann?", "Es fehlt: eine Antwort."),
+        ("Was ist das?", "Es fehlt: eine Antwort."),
+        ("Ich habe meine Karte verloren: wie kann ich sie sperren?", 'Es fehlt: "Karte", "verloren", "sperren", im'),
+        ("Est-ce que je peux annuler ma commande ?", 'Il manque : "annuler", "commande", introuvable'),
+        ("¿Puedo devolver un libro que no es mío?", 'Falta: "devolver", "libro", "mío", que'),
         ("The Habe family: which Ich did they meet?", 'Missing: "Habe", "family", "Ich", "meet", not'),
     ],
 )
 def test_what_is_missing_is_named_as_it_was_asked_and_no_word_that_only_asks(question: str, expected: str) -> None:
     """No document lacks a "how many"; and "us" is no part of Russia."""
-    said = lines(abstain([graded("Es ist die Zeit und war.", 0.02, question)], question=question))
-    assert said[2].startswith(expected)
+    said = str(abstain([graded("Es ist die Zeit und war.", 0.02, question)], question=question)["abstain"]).split("\n")
+    assert said[4].startswith(expected)
 
 
 def test_of_many_words_that_are_missing_the_first_five_are_named_and_the_rest_counted() -> None:
@@ -220,8 +223,8 @@ def test_any_language_is_answered(question: str) -> None:
     """A single ideograph says too little to be called missing; a question of stop words is taken word by word."""
     documents = [graded("Rain is likely.", 0.1, question)]
     said = abstain(documents, question=question)
-    missing = said["decision"]["abstention"]["missing"]["words"]
-    assert said["abstain"].startswith(FIRST)
+    missing, language = said["decision"]["abstention"]["missing"]["words"], said["decision"]["abstention"]["language"]
+    assert said["abstain"].startswith(sentence(ABSTENTION, language))
     assert all(len(word) > 1 and word in question for word in missing)
 
 

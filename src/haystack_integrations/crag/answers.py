@@ -38,14 +38,19 @@ class NoTextError(CallError, ValueError):
 
 
 def answer_account(
-    replies: Sequence[ChatMessage], *, asked: bool, sentence: str, question: str, passages: Sequence[Document]
+    replies: Sequence[ChatMessage],
+    *,
+    asked: bool,
+    sentences: Sequence[str],
+    question: str,
+    passages: Sequence[Document],
 ) -> dict[str, Any]:
     """
     Say what became of the answer.
 
     :param replies: What stands in the answer's place, the first counts.
     :param asked: Whether a model was asked for it.
-    :param sentence: What the prompt asks the model to say when the evidence does not answer.
+    :param sentences: What the prompt may have asked the model to say when the evidence does not answer.
     :param question: What was asked.
     :param passages: The numbered passages that the model saw.
     :returns: `status`, an `AnswerStatus`; `cited`, the numbers of the passages that the answer cites; `cited_unknown`,
@@ -61,7 +66,8 @@ def answer_account(
     known = [number for number in numbers if 1 <= number <= len(passages)]
     unknown = [number for number in numbers if number not in known]
     # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
-    status: AnswerStatus = "declined" if declines(text, sentence) else "written" if passages else "failed"
+    declined = any(declines(text, sentence) for sentence in sentences)
+    status: AnswerStatus = "declined" if declined else "written" if passages else "failed"
     invented = _invented(text, question, passages) if status == "written" else ()
     return _account(status, known, unknown, invented)
 

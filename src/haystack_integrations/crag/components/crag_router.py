@@ -85,8 +85,8 @@ class CragRouter:
         :param second_opinion: Score in [0, 1] by the scorer of a cascade that will do there, too. None: none will.
         :param clear_lead: Likewise a first place in the search, by so many times the next hit's score, 1 or more.
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
-        :param abstention: The answer where it abstains. English words say so where too little was searched or judged.
-        :param explain_abstention: Say after it, in English, what was looked for, what was found and what is missing.
+        :param abstention: Said where it abstains; ours in the question's language (`data/abstentions.yml`).
+        :param explain_abstention: Say after it, in that language, what was looked for, found and is missing.
         :raises ConfigurationError: For an unusable threshold, action, mode or number.
         """
         check_aggregate(aggregate, aggregate_over)

@@ -7,6 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answer_prompt import scores_of
 from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
@@ -56,7 +57,8 @@ class EvidencePromptBuilder(Copied):
         Choose the words.
 
         :param system: The system message. By default it asks for one sentence, and nothing else, when the evidence does
-            not answer; `RecordBuilder` knows an answer that was declined by that sentence.
+            not answer, in the question's language where `data/abstentions.yml` has it; `RecordBuilder` knows an answer
+            that was declined by that sentence.
         :param template: Jinja2 template of the user message, with `question`, `passages` (each `number`, `source`,
             `origin`, `title`, `text`) and `boundary`. The title is empty where source or text begin with it.
         :raises ConfigurationError: For a template that cannot be compiled, uses another variable, or leaves out the
@@ -95,7 +97,8 @@ class EvidencePromptBuilder(Copied):
         boundary = new_boundary(PASSAGE)
         text = self._template.render(question=question, passages=passages, boundary=boundary)
         user = ChatMessage.from_user(text, meta=scores_of(documents))
-        return {"prompt": [ChatMessage.from_system(self.system), user]}
+        system = self.system.replace(ABSTENTION, sentence(ABSTENTION, spoken(question)))
+        return {"prompt": [ChatMessage.from_system(system), user]}
 
 
 def source_of(document: Document) -> str:

@@ -7,6 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
 from haystack_integrations.crag.deciding.miswired import tell_of_unread_answer
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
@@ -44,8 +45,9 @@ class RecordBuilder:
         """
         Choose by which sentence an answer is known that a model declined to give.
 
-        :param abstention: What the prompt of the answer asks for when the evidence does not answer; empty where it asks
-            for no such sentence: then no answer counts as declined.
+        :param abstention: What the prompt of the answer asks for when the evidence does not answer; ours is known in
+            the language of the question as well. Empty where it asks for no such sentence: then no answer counts as
+            declined.
         """
         self.abstention = abstention
 
@@ -85,7 +87,8 @@ class RecordBuilder:
         replies = replies or []
         evidence = list(outcome.evidence) if documents is None else documents
         evidence, unshown = shown_to(replies if asked else (), evidence)
-        told = answer_account(replies, asked=asked, sentence=self.abstention, question=outcome.query, passages=evidence)
+        sentences = {self.abstention, sentence(self.abstention, spoken(outcome.query))}
+        told = answer_account(replies, asked=asked, sentences=[*sentences], question=outcome.query, passages=evidence)
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies)
         spent = spent_on(replies) + Usage(llm_calls=int(calls))
         came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies)

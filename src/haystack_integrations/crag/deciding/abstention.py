@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.deciding.abstention_words import phrases, sentence, spoken
 from haystack_integrations.crag.deciding.decisions import Judgement
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
@@ -22,7 +23,7 @@ from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
-from haystack_integrations.crag.vocabulary import ABSTENTION, FILTERS_LEAVE_NONE, INDEX_EMPTY, NO_VECTORS, WEB
+from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH, WEB
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5
@@ -32,33 +33,8 @@ _LONGEST_WORD: Final = 40
 _INDEX: Final = "documents"
 _AROUND: Final = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb()[]{}<>*?!,;:\u00bf\u00a1"
 
-# Said first where the documents may well answer.
-_UNSEARCHED: Final = {
-    "incomplete": "Only a part of the documents could be searched, and that part does not answer this question.",
-    "failed": "The documents could not be searched, so nothing is known about an answer. Ask again later.",
-}
-_NONE_TO_SEARCH: Final = {
-    INDEX_EMPTY: "The index holds no document with a text.",
-    FILTERS_LEAVE_NONE: "The filters leave no document to search.",
-    NO_VECTORS: "No document has a vector, so that they were searched by their words only.",
-}
-_UNJUDGED: Final = "Too few of the documents could be judged, so nothing is known about an answer. Ask again later."
-_LIMITS: Final = {
-    "max_iterations": "No further search was allowed.",
-    "nothing_new": "The last search brought nothing new.",
-    "deadline": "The time was up.",
-    "llm_calls": "No further call to a model was allowed.",
-    "tokens": "No further tokens were allowed.",
-}
+_UNSEARCHED: Final = ("incomplete", "failed")
 _UNASKED: Final = ("skipped", "cooldown")
-_WEB: Final = {
-    "skipped": "The web was not searched.",
-    "ok": "The web was searched, too.",
-    "empty": "A web search found nothing.",
-    "failed": "The web search failed.",
-    "cooldown": "The web was not searched, since the search had failed shortly before.",
-    "denied": "What a web search found is on sites that are not allowed.",
-}
 
 
 def account(
@@ -74,7 +50,8 @@ def account(
     :returns: `looked_for`: each query with the `strategies` it went to. `found`: how many `documents` were seen in all
         passes, the `best` judged one (`id`, `name`, `score`), or None, and how many were never judged, since that
         failed: `unjudged`. `missing`: the question's `words` that stand in none of the documents `searched` for them,
-        which are all that were seen where `complete` is true. `web`: the best that became of it.
+        which are all that were seen where `complete` is true. `web`: the best that became of it. `language`: the
+        question's, in which all this is said, or None for English.
     """
     strategies: dict[str, list[str]] = {}
     web = known.web_at_best()
@@ -94,6 +71,7 @@ def account(
             "complete": seen <= {document.id for document in at_hand},
         },
         "web": web,
+        "language": spoken(known.query),
     }
 
 
@@ -104,19 +82,22 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     :param first: The sentence that stands first, where all documents were searched and enough of them judged.
     :param decision: A decision record with an `abstention`, as `account` gave it, and how much was `searched`.
     :param explain: Say more than the first sentence.
-    :returns: The sentence, and a line each for what was looked for, found and missing: in English, and whatever the
-        questions and titles are, in at most 1,500 characters.
+    :returns: The sentence, and a line each for what was looked for, found and missing: in the language of the question
+        where `data/abstentions.yml` has it, else in English, and whatever the questions and titles are, in at most
+        2,000 characters.
     """
     abstention = decision["abstention"]
-    first = _UNJUDGED if decision["verdict"] == "ungraded" else first
-    first = _UNSEARCHED.get(abstention["searched"], first)
+    said = phrases(abstention["language"])
+    first = said["unjudged"] if decision["verdict"] == "ungraded" else sentence(first, abstention["language"])
+    first = said[abstention["searched"]] if abstention["searched"] in _UNSEARCHED else first
     if not explain:
         return first
-    found = " ".join(_found(decision, **abstention["found"]))
-    looked_for = _queries(abstention["looked_for"])
+    found = " ".join(_found(said, decision, **abstention["found"]))
+    looked_for = _queries(said, abstention["looked_for"])
     has_words = any(_wanted(one["query"]) for one in abstention["looked_for"][:1])
-    gap = _gap(**abstention["missing"], has_words=has_words)
-    return f"{first}\n\nLooked for: {looked_for}\nFound: {found}\nMissing: {gap}"
+    gap = _gap(said, **abstention["missing"], has_words=has_words)
+    told = {"looked_for": {"queries": looked_for}, "found": {"said": found}, "missing": {"gap": gap}}
+    return "\n".join([first, "", *(said[name].format(**filled) for name, filled in told.items())])
 
 
 def unanswered(record: Mapping[str, Any]) -> str:
@@ -168,57 +149,69 @@ def _as_written(word: str, query: str) -> str:
     return (found[0] if found else next(pieces, word))[:_LONGEST_WORD]
 
 
-def _queries(looked_for: Sequence[Mapping[str, Any]]) -> str:
-    said = []
+def _queries(said: Mapping[str, Any], looked_for: Sequence[Mapping[str, Any]]) -> str:
+    shown = []
     for one in looked_for[:_MOST_QUERIES]:
         # Beside another one, the first search is named too: else it would read as if that had been all.
         told = [name or _INDEX for name in dict.fromkeys(one["strategies"])]
         names = "" if told == [_INDEX] else _clean(", ".join(told), _LONGEST_NAME)
-        said.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
-    return _listed(said, len(looked_for), "; ") + "."
+        shown.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
+    return _listed(said, shown, len(looked_for), "; ")
 
 
-def _found(decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] | None, unjudged: int) -> Iterable[str]:
+def _found(
+    said: Mapping[str, Any], decision: Mapping[str, Any], documents: int, best: Mapping[str, Any] | None, unjudged: int
+) -> Iterable[str]:
     """Say what there is and why it does not suffice, a sentence each."""
-    verdict, score, thresholds = decision["verdict"], decision["score"], decision["thresholds"]
-    yield f"{documents or 'no'} {'document' if documents == 1 else 'documents'}."
+    counted = {0: "none", 1: "one"}.get(documents, "many")
+    yield said["documents"][counted].format(number=documents)
     if best is not None:
-        named = f" is {_quoted(best['name'])} with" if best["name"] else " has"
-        is_below = best["score"] < thresholds["filter"]
-        why = f"; evidence begins at {thresholds['filter']:.2f}" if is_below else ""
-        yield f"The best{named} a relevance of {told(best['score'], [thresholds['filter']])}{why}."
-        if verdict in ("ambiguous", "incorrect") and not is_below:
-            is_told = score is not None and score < thresholds["upper"]
-            upper = thresholds["upper"]
-            numbers = f" ({told(score, [upper])}, where {upper:.2f} is enough)" if is_told else ""
-            yield f"Taken together, what was found is judged {verdict}{numbers}."
-            if (least := thresholds.get("correct_from")) is not None:
-                surely = f" with a probability of {least:.2f}" if least else ""  # 0: any verdict `correct` will do
-                yield f"Only what is correct{surely} is answered from, to be seldom wrong."
-    for name, said in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
-        if sentence := _NONE_TO_SEARCH.get(said.get("kind")):
-            yield sentence
-        elif said["status"] != "ok":
-            how = "failed" if said["status"] == "failed" else "reached only a part"
-            why = f" ({said['kind']})" if said.get("kind") else ""
-            yield f"The search by {name} {how}{why}."
+        yield from _judged(said, decision, best)
+    for name, search in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
+        if search.get("kind") in NONE_TO_SEARCH:
+            yield said["search"][search["kind"]]
+        elif search["status"] != "ok":
+            how = "failed" if search["status"] == "failed" else "partial"
+            why = f" ({search['kind']})" if search.get("kind") else ""
+            yield said["search"][how].format(name=name, why=why)
     if unjudged:
-        yield f"{unjudged} could not be judged and may answer after all."
-    yield from (text for text in (_LIMITS.get(decision["limit"]), _WEB.get(decision["abstention"]["web"])) if text)
+        yield said["some_unjudged"].format(number=unjudged)
+    ends = (said["limit"].get(decision["limit"]), said["web"].get(decision["abstention"]["web"]))
+    yield from (text for text in ends if text)
 
 
-def _gap(words: Sequence[str], searched: int, *, complete: bool, has_words: bool) -> str:
+def _judged(said: Mapping[str, Any], decision: Mapping[str, Any], best: Mapping[str, Any]) -> Iterable[str]:
+    """Say how good the best document is, and what was found as a whole."""
+    verdict, score, thresholds = decision["verdict"], decision["score"], decision["thresholds"]
+    is_below = best["score"] < thresholds["filter"]
+    below = said["best"]["below"].format(least=f"{thresholds['filter']:.2f}") if is_below else ""
+    relevance = told(best["score"], [thresholds["filter"]])
+    yield said["best"]["named" if best["name"] else "unnamed"].format(name=best["name"], score=relevance, below=below)
+    if verdict in ("ambiguous", "incorrect") and not is_below:
+        upper = thresholds["upper"]
+        is_told = score is not None and score < upper
+        numbers = {"score": told(score, [upper]), "enough": f"{upper:.2f}"} if is_told else {}
+        why = said["judged"]["numbers"].format(**numbers) if numbers else ""
+        yield said["judged"]["told"].format(verdict=verdict, numbers=why)
+        if (least := thresholds.get("correct_from")) is not None:
+            # 0: any verdict `correct` will do
+            yield said["seldom_wrong"]["least" if least else "any"].format(least=f"{least:.2f}")
+
+
+def _gap(said: Mapping[str, Any], words: Sequence[str], searched: int, *, complete: bool, has_words: bool) -> str:
+    gap: Mapping[str, str] = said["gap"]
     if not searched:
-        return "a document to answer from."
+        return gap["document"]
     if not words:  # of a question without spaces, or of single letters, no word was looked for
-        return "an answer; the words of the question do occur." if has_words else "an answer."
-    which = ("the document" if searched == 1 else f"any of the {searched} documents") + ("" if complete else " at hand")
-    named = _listed([_quoted(word) for word in words[:_MOST_WORDS]], len(words), ", ")
-    return f"{named}, not to be found in {which}."
+        return gap["words_occur" if has_words else "answer"]
+    named = _listed(said, [_quoted(word) for word in words[:_MOST_WORDS]], len(words), ", ")
+    where = ("one" if searched == 1 else "many") + ("" if complete else "_at_hand")
+    return gap[where].format(words=named, number=searched)
 
 
-def _listed(shown: Sequence[str], of: int, mark: str) -> str:
-    return mark.join(shown) + (f" and {of - len(shown)} more" if of > len(shown) else "")
+def _listed(said: Mapping[str, Any], shown: Sequence[str], of: int, mark: str) -> str:
+    listed = mark.join(shown)
+    return str(said["more"].format(listed=listed, more=of - len(shown))) if of > len(shown) else listed
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,55 @@
+"""What an abstention says, in the language of its question (`data/abstentions.yml`)."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+
+from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.function_words import language_of
+from haystack_integrations.crag.texts.text import words
+from haystack_integrations.crag.vocabulary import ABSTENTION
+
+_ENGLISH: Final = "english"
+
+
+def spoken(question: str) -> str | None:
+    """
+    Tell the language that a question can be answered in.
+
+    :param question: What was asked, as it was asked.
+    :returns: A key of `data/abstentions.yml`; None for English, and for what is told by too few words or not known.
+    """
+    language = language_of([word.lower() for word in words(bare_question(question))])
+    return language if language in _known() else None
+
+
+def phrases(language: str | None) -> Mapping[str, Any]:
+    """
+    Give what an abstention is made of.
+
+    :param language: What `spoken` says.
+    :returns: Texts to fill, by name, as `data/abstentions.yml` has them.
+    """
+    return _known()[language or _ENGLISH]
+
+
+def sentence(default: str, language: str | None) -> str:
+    """
+    Say that the documents do not answer.
+
+    :param default: The sentence that was chosen for all languages: one of a user's own is used as it is.
+    :param language: What `spoken` says.
+    :returns: The sentence in that language, where the default is ours.
+    """
+    return str(phrases(language).get("unanswered", default)) if default == ABSTENTION else default
+
+
+@cache
+def _known() -> dict[str, dict[str, Any]]:
+    """Read the texts, once."""
+    text = (files("haystack_integrations.crag") / "data" / "abstentions.yml").read_text("utf-8")
+    known: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return known

@@ -1,0 +1,126 @@
+"""An abstention speaks the language of its question."""
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from string import Formatter
+from typing import Any
+
+import pytest
+import yaml
+from haystack import Document
+from haystack.components.generators.chat import MockChatGenerator
+from makers import fill, graded, grading_by
+
+from haystack_integrations.crag.components import CragRouter, EvidencePromptBuilder
+from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS
+from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH
+
+KNOWN: dict[str, Any] = yaml.safe_load(
+    (files("haystack_integrations.crag") / "data" / "abstentions.yml").read_text("utf-8")
+)
+ASKED = {
+    "german": "Wer repariert hier die Fahrräder?",
+    "french": "Qui est-ce qui répare les vélos ?",
+    "spanish": "¿Quién repara las bicicletas?",
+    "italian": "Chi è che ripara le biciclette?",
+    "portuguese": "Quem é que conserta as bicicletas?",
+    "dutch": "Wie kan hier de fietsen repareren?",
+    "swedish": "Vem är det som lagar cyklar här?",
+    "polish": "Kto i gdzie naprawia rowery?",
+    "russian": "Кто и где чинит велосипеды?",
+    "turkish": "Bisikletleri kim ve nasıl onarır?",
+}
+
+
+def abstained(question: str, *, score: float = 0.1, **settings: Any) -> Any:
+    """What a router gives that abstains."""
+    policy: dict[str, Any] = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded", "on_limit"), "abstain")
+    documents = [graded("Bees make honey.", score, question, title="Bees")]
+    return CragRouter(**{**policy, **settings}).run(query=question, documents=documents)
+
+
+def texts(told: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Each text's key with the places to fill in it."""
+    for key, value in told.items():
+        if isinstance(value, Mapping):
+            yield from texts(value, f"{place}{key}.")
+        else:
+            yield f"{place}{key}", sorted(name for _, name, _, _ in Formatter().parse(value) if name)
+
+
+@pytest.mark.parametrize("language", [name for name in KNOWN if name != "english"])
+def test_every_language_says_what_english_does_with_the_same_figures(language: str) -> None:
+    """None lacks a text or fills another place; the first sentence of English is the package's own."""
+    told = dict(texts(KNOWN[language]))
+    assert told.pop("unanswered") == []
+    assert told == dict(texts(KNOWN["english"]))
+    assert set(NONE_TO_SEARCH) < set(KNOWN[language]["search"])
+
+
+def test_every_language_of_questions_that_is_read_by_its_forms_has_an_abstention() -> None:
+    """Korean is read as it is written, and answered in English."""
+    assert {*KNOWN} == {*FUNCTION_WORDS, "english"} - {"korean"}
+
+
+@pytest.mark.parametrize("language", ASKED)
+def test_a_question_is_declined_in_its_language(language: str) -> None:
+    """The sentence, and the three lines below it; the record tells the language."""
+    result = abstained(ASKED[language])
+    first, empty, *rest = str(result["abstain"]).split("\n")
+    assert (first, empty) == (KNOWN[language]["unanswered"], "")
+    labels = [KNOWN[language][name].partition(":")[0] for name in ("looked_for", "found", "missing")]
+    assert [line.partition(":")[0] for line in rest] == labels
+    assert '"Bees"' in rest[1]
+    assert "{" not in result["abstain"]
+    assert result["decision"]["abstention"]["language"] == language
+
+
+@pytest.mark.parametrize("question", ["Who repairs bicycles?", "Fahrräder", "자전거는 누가 고치나요?", "谁修自行车?"])
+def test_what_is_asked_in_english_or_in_no_language_that_is_told_is_declined_in_english(question: str) -> None:
+    """One word tells no language."""
+    assert spoken(question) is None
+    assert str(abstained(question)["abstain"]).startswith(f"{ABSTENTION}\n\nLooked for: ")
+
+
+def test_a_sentence_of_ones_own_stands_first_in_any_language() -> None:
+    """What is told below it is in that of the question."""
+    said = abstained(ASKED["german"], abstention="Weiß ich nicht.")["abstain"]
+    assert said.startswith("Weiß ich nicht.\n\nGesucht: ")
+    assert abstained(ASKED["german"], explain_abstention=False)["abstain"] == KNOWN["german"]["unanswered"]
+
+
+def test_where_too_little_was_searched_or_judged_that_is_said_in_the_language_too() -> None:
+    """No sentence says that nothing answers."""
+    question = ASKED["german"]
+    unjudged = CragRouter(on_ungraded="abstain").run(
+        query=question, documents=[graded("Bees make honey.", 0.5, question, "failed")]
+    )["abstain"]
+    assert unjudged.startswith(KNOWN["german"]["unjudged"])
+    lost = {"documents": 0, "retrievers": {"bm25": {"status": "failed", "hits": 0, "kind": "timeout"}}}
+    router = CragRouter(on_incorrect="abstain", on_ungraded="abstain", on_ambiguous="abstain")
+    unsearched = router.run(query=question, documents=[], retrieval=lost)["abstain"]
+    assert unsearched.startswith(KNOWN["german"]["failed"])
+    assert "Die Suche mit bm25 ist fehlgeschlagen (timeout)." in unsearched
+
+
+@pytest.mark.parametrize("reply", [KNOWN["german"]["unanswered"], ABSTENTION])
+def test_a_model_is_asked_for_the_sentence_in_the_language_and_is_known_to_decline_by_it(
+    in_memory_store: Any, reply: str
+) -> None:
+    """By that of English as well, since a model may write what it knows."""
+    fill(in_memory_store, [Document(content="Bees make honey.")])
+    model = MockChatGenerator(reply)
+    rag = load("corrective_rag", store=in_memory_store, grader=grading_by(lambda _: 0.9), generator=model)
+    result = rag.run(query=ASKED["german"])
+    assert result["crag"]["answer"]["status"] == "declined"
+    asked = EvidencePromptBuilder().run(question=ASKED["german"], documents=[])["prompt"][0].text
+    assert asked.endswith(KNOWN["german"]["unanswered"])
+    assert ABSTENTION not in asked
+
+
+def test_a_sentence_that_is_not_ours_is_translated_by_nobody() -> None:
+    """It is its author's."""
+    assert sentence("No idea.", "german") == "No idea."
+    assert sentence(ABSTENTION, None) == ABSTENTION
