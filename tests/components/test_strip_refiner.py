@@ -202,6 +202,30 @@ def test_a_german_date_or_paragraph_is_not_parted_from_its_sentence(scorer: str)
     assert found.content == law
 
 
+LEASE = "Die Miete beträgt 740 Euro. Der Mieter kann mit einer Frist von drei Monaten kündigen. Hunde sind erlaubt."
+
+
+@pytest.mark.parametrize("scorer", ["lexical", "embedding", "calibrated"])
+@pytest.mark.parametrize(
+    ("question", "text", "kept"),
+    [
+        ("Wie lange ist die Kündigungsfrist?", LEASE, "Der Mieter kann mit einer Frist von drei Monaten kündigen."),
+        ("Darf ich in der Wohnung einen Hund halten?", LEASE, "Hunde sind erlaubt."),
+        (
+            "¿Quién eligió a los vocales?",
+            "La sede está en Vigo. El vocal lo elige la junta.",
+            "El vocal lo elige la junta.",
+        ),
+    ],
+)
+def test_a_sentence_in_other_forms_of_the_words_is_kept_as_it_is_written(
+    scorer: Any, question: str, text: str, kept: str
+) -> None:
+    """In a language with many forms hardly a sentence has the word that was asked for."""
+    refined = refine(text, query=question, scorer=scorer, threshold=None, top_n=1)
+    assert texts(refined) == [kept]
+
+
 def test_the_calibrated_scorer_gives_probabilities_and_has_a_line_of_its_own() -> None:
     """A probability above 0.5 is rare: F1 is best at the line that the file names."""
     result = refine(PAGE, OTHER, scorer="calibrated", threshold=None)

@@ -1,6 +1,6 @@
 """One refinement of one list: decomposes, has strips judged, recomposes. Lives as long as the run of the component."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -10,6 +10,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.chat import cost_of, kind_of
 from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.refining.as_asked import Score, scored
 from haystack_integrations.crag.refining.asking import Asking, Judged, ModelAsking, RankerAsking
 from haystack_integrations.crag.refining.model import enough, load_strip_model
 from haystack_integrations.crag.refining.options import OnEmpty, RefinerOptions
@@ -26,10 +27,8 @@ from haystack_integrations.crag.refining.strips import (
     lexical_scores,
 )
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.texts.asked_apart import asked_apart
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.languages import is_other_script
-from haystack_integrations.crag.texts.telling import meant
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 
@@ -156,21 +155,19 @@ class Refinement:
     def _own_scores(self) -> list[float]:
         if self.options.scorer == "calibrated":
             model, alone = load_strip_model(self.options.calibration), self.options.evidence_share is None
-            return self._for_any(lambda asked: model.probabilities(asked, self.strips, self.titles, alone=alone))
+            return self._for_any(lambda asked, strips, titles: model.probabilities(asked, strips, titles, alone=alone))
         if self.options.scorer == "embedding":
             encoder = load_encoder(self.options.model)
-            return self._for_any(lambda asked: embedding_scores(asked, self.strips, self.titles, encoder))
+            return self._for_any(lambda asked, strips, titles: embedding_scores(asked, strips, titles, encoder))
         return self._lexical()
 
     def _lexical(self) -> list[float]:
         heads = self._standing.heads()
-        return self._for_any(lambda asked: lexical_scores(asked, self.strips, self.titles, heads))
+        return self._for_any(lambda asked, strips, titles: lexical_scores(asked, strips, titles, heads))
 
-    def _for_any(self, score: Callable[[str], list[float]]) -> list[float]:
-        """Score strips for each question that is asked, and beside what is told: what answers one is worth as much."""
-        texts = zip(self.titles, (document.content or "" for document in self.documents), strict=True)
-        asked = asked_apart(self.query, texts) or meant(self.query)
-        return [max(scores) for scores in zip(*map(score, asked), strict=True)]
+    def _for_any(self, score: Score) -> list[float]:
+        contents = [document.content or "" for document in self.documents]
+        return scored(score, self.query, self.strips, self.titles, contents)
 
     @cached_property
     def _standing(self) -> Standing:
