@@ -1,5 +1,6 @@
 """What an abstention says, in the language of its question (`data/abstentions.yml`)."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -9,10 +10,13 @@ import yaml
 
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.function_words import language_of
-from haystack_integrations.crag.texts.text import words
+from haystack_integrations.crag.texts.languages import is_other_script
+from haystack_integrations.crag.texts.text import HANGUL, UNSPACED, words
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 _ENGLISH: Final = "english"
+# What has no words of grammar by themselves, or hardly any: Japanese has Chinese signs, too, but never alone for long.
+_BY_LETTERS: Final = {"japanese": re.compile(r"[\u3040-\u30ff]"), "korean": HANGUL, "chinese": UNSPACED}
 
 
 def spoken(question: str) -> str | None:
@@ -22,7 +26,12 @@ def spoken(question: str) -> str | None:
     :param question: What was asked, as it was asked.
     :returns: A key of `data/abstentions.yml`; None for English, and for what is told by too few words or not known.
     """
-    language = language_of([word.lower() for word in words(bare_question(question))])
+    bare = bare_question(question)
+    if is_other_script(bare) and (
+        found := next((name for name in _BY_LETTERS if _BY_LETTERS[name].search(bare)), None)
+    ):
+        return found
+    language = language_of([word.lower() for word in words(bare)])
     return language if language in _known() else None
 
 
