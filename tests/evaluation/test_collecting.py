@@ -87,6 +87,8 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
         ("questions.json", 'When?\n{"question": "a"}\n', "json:2: got JSON, wanted a question; write one object"),
         ("questions.json", '[{"question": "a"}]', "json:1: got JSON"),
         ("questions.json", '[\n {\n  "question": "a"\n }\n]\n', "json:1: got JSON"),
+        ("questions.csv", "id,question\n1,When?\n", r"got a table \(.csv\), .* save its column of questions"),
+        ("questions.docx", "PK\x03\x04\x14", "docx:1: got a file packed by zip, as Office's are"),
     ],
 )
 def test_what_are_no_questions_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:

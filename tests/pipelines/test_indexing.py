@@ -1,5 +1,6 @@
 """Indexing files and records, in memory: what is written, replaced, removed and left alone."""
 
+import codecs
 import contextlib
 import functools
 import io
@@ -1031,12 +1032,28 @@ BAD_FILES = {
     "locked.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
     "binary.txt": (bytes(range(256)) * 4, "binary"),
     "latin1.txt": ("Ein schöner Satz.".encode("latin-1"), "not UTF-8"),
-    "utf16.md": ("A sentence.".encode("utf-16"), "UTF-16"),
+    "utf16.md": ("A sentence.".encode("utf-16")[:-1], "damaged text in UTF-16"),
     "empty.md": (b"", "empty"),
     "blank.txt": (b" \n\n \t ", "empty"),
     "picture.html": (b"\x89PNG\r\n\x1a\n" + bytes(100), "binary"),
     "script.html": (b"<html><script>var x = 1</script></html>", "no text"),
 }
+
+
+def test_text_that_windows_calls_unicode_is_read(tmp_path, store):
+    """Excel's "Unicode text", and what PowerShell's `>` writes, begin with the mark of UTF-16: nothing is guessed."""
+    table = "Tarif\tGebühr\r\nBasis\t4,90 €\r\n"
+    page = '<html><head><meta charset="utf-16"><title>Büro</title></head><p>Das Büro öffnet um acht.</p></html>'
+    files = {"fees.tsv": table, "notes.txt": "Das Büro öffnet um acht.\r\n", "office.html": page}
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(codecs.BOM_UTF16_LE + text.encode("utf-16-le"))
+    (tmp_path / "big.md").write_bytes(codecs.BOM_UTF16_BE + "# Büro\n\nDas Büro öffnet um acht.\n".encode("utf-16-be"))
+    report = index(tmp_path, store, base=tmp_path)
+    assert not report.failures
+    found = contents(store)
+    assert "| Basis | 4,90 € |" in found["fees.tsv"]
+    assert all("Das Büro öffnet um acht." in found[name] for name in ("notes.txt", "office.html", "big.md"))
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 4, "unchanged": 4}
 
 
 def test_bad_files_do_not_stop_the_others(folder, store, caplog):

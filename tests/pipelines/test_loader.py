@@ -455,6 +455,24 @@ def test_what_cannot_stand_in_its_place_is_refused_by_its_argument(given: dict[s
     assert "\n" not in str(caught.value)
 
 
+@component
+class OfMessages:
+    """A model of one's own whose replies are texts."""
+
+    @component.output_types(replies=list[str])
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        return {"replies": [messages[-1].text]}
+
+
+def test_a_model_that_replies_in_texts_is_refused_at_load() -> None:
+    """Each question was paid for, and ended in `answer_failed:AttributeError`."""
+    said = "got OfMessages, whose replies are texts; make each one a message: ChatMessage.from_assistant"
+    with pytest.raises(ConfigurationError, match=said):
+        load("corrective_rag", generator=OfMessages(), grader=HeuristicGrader())
+    with pytest.raises(ConfigurationError, match=said):
+        load("corrective_rag", generator=MockChatGenerator("x"), grader=OfMessages())
+
+
 def test_a_chat_model_for_a_grader_that_asks_none_is_refused() -> None:
     """It would be left unused without a word."""
     with pytest.raises(ConfigurationError, match=r"grader of 'corrective_retrieval' asks none.*BatchRelevanceGrader"):

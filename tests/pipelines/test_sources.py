@@ -32,8 +32,9 @@ def jsonl(path: Path, *records) -> Path:
 
 
 def test_directories_are_read_recursively_in_the_order_of_the_names(tmp_path):
-    """Other kinds of files are counted, hidden files and directories are not looked at."""
-    for name in ("b.md", "a.TXT", "sub/deep/c.html", "sub/a.htm", "z.markdown", "photo.png", ".hidden.md", ".git/x.md"):
+    """Other kinds of files are counted, hidden files, Office's among them, and directories are not looked at."""
+    hidden = (".hidden.md", ".git/x.md", "~$b.docx")
+    for name in ("b.md", "a.TXT", "sub/deep/c.html", "sub/a.htm", "z.markdown", "photo.png", *hidden):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("text")
     listing = find(tmp_path, base=tmp_path)

@@ -1,6 +1,7 @@
 """`crag serve` as an operator starts and ends it, in a process of its own."""
 
 import json
+import logging
 import os
 import re
 import signal
@@ -190,16 +191,20 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, t
 def test_files_that_could_not_be_indexed_are_named_at_the_start(
     caplog: pytest.LogCaptureFixture, tmp_path: Path, docs: str
 ) -> None:
-    """Their number alone tells nobody which answers are missing; of very many the first will do."""
+    """Their number alone tells nobody which answers are missing; of very many the first will do, of others the kind."""
     bad = tmp_path / "bad"
     bad.mkdir()
+    for name in ("a.eml", "b.eml", "README"):
+        (bad / name).write_text("CANARY")
     for number in range(21):
         (bad / f"bad-{number:02}.pdf").write_text("CANARY")
     deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{bad / 'bad-07.pdf'}"))
     assert "bad-07.pdf is not indexed: " in caplog.text
     assert "more" not in caplog.text
     caplog.clear()
+    caplog.set_level(logging.INFO)
     deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{bad}"))
+    assert "21 failures; not read: 2 .eml, 1 other, of another kind" in caplog.text
     assert caplog.text.count("is not indexed") == 20
     assert "And 1 more" in caplog.text
     assert "CANARY" not in caplog.text

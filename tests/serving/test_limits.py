@@ -27,9 +27,16 @@ RUN = "/corrective_retrieval/run"
 
 
 def test_a_long_body_is_refused_before_it_is_read(answering: Any) -> None:
+    """The answer says how long one may be, since whoever writes in a chat has never read our pages."""
     with answering.client() as client:
         response = client.post(RUN, content=b"x" * 65_537, headers={"Content-Type": "application/json"})
-    assert (response.status_code, response.json()) == (413, {"error": "body_too_large", "trace_id": None})
+        chat = client.post("/v1/chat/completions", content=b"x" * 65_537)
+    most = {"field": None, "rule": "max_bytes", "max_bytes": 65_536}
+    assert (response.status_code, response.json()) == (
+        413,
+        {"error": "body_too_large", "trace_id": None, "detail": [most]},
+    )
+    assert "65536" in chat.json()["error"]["message"]
 
 
 def test_a_body_in_chunks_is_counted_too(answering: Any) -> None:

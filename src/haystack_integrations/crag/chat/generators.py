@@ -1,7 +1,7 @@
 """What can be told of a chat generator without asking it."""
 
 from contextlib import suppress
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.sockets import is_part, named, sockets_of
@@ -21,7 +21,7 @@ def check_generator(generator: object) -> None:
 
     :param generator: The object given.
     :raises ConfigurationError: When it has no `run`, or one that takes no messages or gives no replies: an agent's
-        gives a conversation, and each call was paid for and read as empty.
+        gives a conversation, and each call was paid for and read as empty. Or when its replies are texts.
     """
     msg = f"chat_generator must be a Haystack chat generator, but got {named(generator)}"
     if not is_part(generator):
@@ -29,6 +29,10 @@ def check_generator(generator: object) -> None:
     if not (_may_have(generator, "input", "messages") and _may_have(generator, "output", "replies")):
         msg += ", which does not take messages and give replies"
         raise ConfigurationError(msg + _INSIDE if hasattr(generator, "chat_generator") else msg)
+    replies = (sockets_of(generator, "output") or {}).get("replies")
+    if replies is not None and get_args(replies.type) == (str,):  # each was paid for, too, and failed when it was read
+        msg += ", whose replies are texts; make each one a message: ChatMessage.from_assistant(text)"
+        raise ConfigurationError(msg)
 
 
 def _may_have(part: object, door: Literal["input", "output"], name: str) -> bool:

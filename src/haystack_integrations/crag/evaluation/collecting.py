@@ -22,6 +22,7 @@ from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.whole_file import alone_in, cannot_write
 
 _ROWS: Final = ".jsonl"
+_TABLES: Final = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
 _JSON: Final = re.compile(r"[\[{]\s*([{\"]|$)")
 _SENTENCES: Final = "gold_sentences"
 _LISTS: Final = ("gold", "partial", "answers")
@@ -79,8 +80,11 @@ def read_questions(path: Path) -> list[Question]:
 
     :param path: The file; of JSON Lines if its name ends with `.jsonl`.
     :returns: The questions; of lines of text, each once.
-    :raises SourceError: When it cannot be read, has no question, or gives two questions one id.
+    :raises SourceError: When it cannot be read, is a table, has no question, or gives two questions one id.
     """
+    if (kind := path.suffix.lower()) in _TABLES and path.is_file():  # its head and its other columns are no questions
+        msg = f"{path}: got a table ({kind}), wanted one question a line; save its column of questions as a .txt file"
+        raise SourceError(msg)
     try:
         found = list(_of_rows(path) if path.suffix == _ROWS else _of_lines(path))
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import Final
 from haystack_integrations.crag.errors import SourceError
 
 _GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = b"PK\x03\x04"
 
 
 def plain_text(path: Path) -> str:
@@ -35,6 +36,9 @@ def check_encoding(path: Path, number: int, line: bytes) -> None:
     """
     if number == 1 and line.startswith(_GZIP):
         msg = f"{path}:{number}: got a file packed by gzip, wanted one that is not; {_unpacking(path)}"
+        raise SourceError(msg)
+    if number == 1 and line.startswith(_ZIP):
+        msg = f"{path}:{number}: got a file packed by zip, as Office's are, wanted a text file; save its text as one"
         raise SourceError(msg)
     # Plain letters in UTF-16 are valid UTF-8, with a zero byte before or after each.
     if line.startswith((BOM_UTF16_BE, BOM_UTF16_LE)) or line[:2].count(0) == 1:

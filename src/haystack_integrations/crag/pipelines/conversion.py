@@ -14,7 +14,7 @@ from haystack.dataclasses import ByteStream
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
 from haystack_integrations.crag.formats import html_leading, sphinx_leading
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
-from haystack_integrations.crag.pipelines.file_checks import HTML, doubt, problem
+from haystack_integrations.crag.pipelines.file_checks import HTML, doubt, in_utf8, problem
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
@@ -114,6 +114,7 @@ class Converter:
         :returns: One result per file, same order: its documents, numbered, or why there are none; none of a page that
             only leads to others.
         """
+        sources = [in_utf8(source) for source in sources]
         problems = {source.name: _problem_in_time(source) for source in sources}
         good = [source for source in sources if problems[source.name] is None]
         results: dict[str, list[Document] | Failure] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from haystack import Document
@@ -19,6 +20,21 @@ _MOST_ATTRIBUTES: Final = 2_000
 _MOST_MARKS: Final = 1_000_000  # so many are read in half a minute, and in a gigabyte of memory
 _MOST_IN_PAGE: Final = 1_000  # bytes for each that is 0: a manual shows the sign itself, and a browser leaves it out
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its start
+
+
+def in_utf8(source: Source) -> Source:
+    """
+    Write a text in UTF-16, which Windows calls Unicode, in the one encoding that all converters read.
+
+    :param source: A file.
+    :returns: The file in UTF-8; the file as it is, if it does not begin with the mark of UTF-16 or breaks its rules.
+    """
+    if not source.data.startswith(_UTF16):
+        return source
+    try:
+        return replace(source, data=source.data.decode("utf-16").encode())
+    except UnicodeDecodeError:
+        return source
 
 
 def doubt(source: Source, parts: Sequence[Document]) -> str | None:
@@ -52,8 +68,8 @@ def problem(source: Source) -> str | None:
         return pdf_problem(data)
     if source.suffix in OFFICE:
         return office_problem(data, source.suffix)
-    if data.startswith(_UTF16):
-        return "got text in UTF-16, wanted UTF-8; save it as UTF-8"
+    if data.startswith(_UTF16):  # where it is whole, `in_utf8` has made it UTF-8
+        return "got damaged text in UTF-16, wanted UTF-8; save it as UTF-8"
     if data.count(b"\0") > (len(data) // _MOST_IN_PAGE if source.suffix in HTML else 0):
         return f"got a binary file, wanted text; give it the suffix of what it is instead of {source.suffix}"
     if source.suffix in HTML:  # may name its own encoding; in any, its marks are these

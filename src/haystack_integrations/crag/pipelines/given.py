@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from haystack.core.serialization import import_class_by_name
 
+from haystack_integrations.crag.chat.generators import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
 from haystack_integrations.crag.pipelines.forms import inputs_of, parts_in, settings_of
@@ -52,7 +53,7 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
     :param name: What the user calls the pipeline.
     :param parts: What was given, by argument.
     :param spec: The pipeline as `read` gives it.
-    :raises ConfigurationError: Naming the argument, and the one that may have been meant.
+    :raises ConfigurationError: Naming the argument, and the one that may have been meant; or a model's class.
     """
     known = sorted(spec["components"])
     if unknown := sorted(set(parts) - set(known) - {"generator"}):
@@ -70,6 +71,8 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
             wanted = _WANTED.get(part, "a component")
             msg = f"got a {type(value).__name__} as {part}, wanted {wanted}; pass one, or a mapping of settings for it"
             raise ConfigurationError(msg)
+    for model in filter(is_chat_model, (parts.get("grader"), parts.get("generator"))):
+        check_generator(model)
     if is_chat_model(parts.get("grader")) and not asks_a_model(spec["components"]["grader"]):
         msg = (
             f"got a chat generator as grader, but the grader of {name!r} asks none; "

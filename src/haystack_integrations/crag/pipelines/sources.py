@@ -51,6 +51,7 @@ MIME_TYPES: Final = {
 
 SUFFIXES: Final = (*MIME_TYPES, RECORDS)  # all files that can be indexed
 _SUFFIX: Final = re.compile(r"\.\w{1,10}")
+_HIDDEN: Final = (".", "~$")  # also Office's note of who has a document open, which lies beside it for so long
 _MAX_FILE: Final = 100_000_000
 _NOTHING: Final = "got nothing in it"
 _OTHER_KIND: Final = f"got a file of another kind, wanted one of {', '.join(SUFFIXES)}; convert it first"
@@ -222,7 +223,9 @@ def _walk(folder: Path, visited: set[tuple[int, int]]) -> Iterator[tuple[Path, s
                 continue
             visited.add((status.st_dev, status.st_ino))
             with os.scandir(here) as listed:
-                entries = sorted((entry for entry in listed if entry.name[0] != "."), key=attrgetter("name"))
+                entries = sorted(
+                    (entry for entry in listed if not entry.name.startswith(_HIDDEN)), key=attrgetter("name")
+                )
         except OSError as error:
             yield here, f"cannot be listed ({error.strerror}); check that you may read it"
             continue

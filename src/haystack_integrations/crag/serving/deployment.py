@@ -48,6 +48,7 @@ logger = logging.getLogger(__name__)
 
 _PLACE: Final = ("url", "index")
 _MOST_TOLD: Final = 20  # files at the start, each with what is wrong with it
+_MOST_KINDS: Final = 5
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,10 @@ def _store(settings: ServeSettings) -> Any:
     store = memory_store(GuardedMemoryStore if settings.uploads else None)
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
-        logger.info("Indexed: {added} sources, {failed} failures", added=report.added, failed=len(report.failures))
+        kinds = [f"{count} {kind or 'other'}" for kind, count in report.skipped_kinds.items()][:_MOST_KINDS]
+        left_out = f"; not read: {', '.join(kinds)}, of another kind" if kinds else ""
+        words = "Indexed: {added} sources, {failed} failures{left_out}"
+        logger.info(words, added=report.added, failed=len(report.failures), left_out=left_out)
         told = [f"{one.source} is not indexed: {one.reason}" for one in report.failures]
         told += [f"{one.source}: {one.reason}" for one in report.doubts]
         for what in told[:_MOST_TOLD]:

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from haystack_integrations.crag.serving.gate import CLIENT, HEALTH, METRICS
@@ -14,6 +16,7 @@ from haystack_integrations.crag.serving.problems import problem
 
 _FREE: Final = (*HEALTH, METRICS)
 _RETRY: Final = {"Retry-After": "1"}
+_LONG: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 @dataclass
@@ -60,7 +63,7 @@ class Limits:
             if isinstance(body, int):
                 place.leave()
                 # The connection stays: a client that still sends would find it broken, and not read why.
-                await problem(body)(scope, receive, send)
+                await _refusal(body, lane)(scope, receive, send)
             elif body is not None:
                 await _Exchange(self.app, scope, body, place).run(receive, send)
         finally:
@@ -71,7 +74,7 @@ async def _body(scope: Scope, receive: Receive, lane: Lane) -> bytes | int | Non
     """Read a body; the status of a refusal for one that is too long or too slow, None when the client has gone."""
     declared = Headers(scope=scope).get("content-length", "0")
     if not declared.isdecimal() or int(declared) > lane.body_bytes:
-        return 413 if declared.isdecimal() else 400
+        return _LONG if declared.isdecimal() else 400
     parts, size = [], 0
     try:
         async with asyncio.timeout(lane.read_seconds):
@@ -82,11 +85,17 @@ async def _body(scope: Scope, receive: Receive, lane: Lane) -> bytes | int | Non
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > lane.body_bytes:  # also of a body that comes in chunks and does not say how long it is
-                    return 413
+                    return _LONG
                 if not message.get("more_body", False):
                     return b"".join(parts)
     except TimeoutError:
         return 408
+
+
+def _refusal(status: int, lane: Lane) -> JSONResponse:
+    """Say how long a body may be: whoever reads it in a chat that has grown too long must begin a new one."""
+    most = [{"field": None, "rule": "max_bytes", "max_bytes": lane.body_bytes}]
+    return problem(status, detail=most if status == _LONG else None)
 
 
 class _Place:

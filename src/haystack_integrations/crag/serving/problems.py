@@ -45,7 +45,7 @@ class Problem(BaseModel):
     detail: list[dict[str, Any]] | None = Field(
         default=None,
         description="With 400, 415 and 422: each field that is wrong and the rule that it breaks, never its value. "
-        "With 404: the pipelines or routes that there are.",
+        "With 404: the pipelines or routes that there are. With 413: the most bytes.",
     )
 
 
