@@ -535,6 +535,20 @@ def test_a_models_own_listener_hears_the_answer_and_no_grading(store: Any) -> No
     assert "".join(heard).strip() in ("", "An answer [1].")
 
 
+def test_a_ranker_that_shows_its_model_to_nobody_keeps_that_of_the_file(tmp_path: Path, store: Any) -> None:
+    """Haystack's LLMRanker: `load` gives the caller's model to the parts that show theirs."""
+    spec = yaml.safe_load(source("corrective_rag"))
+    ranker = LLMRanker(chat_generator=MockChatGenerator('{"documents": [{"index": 1}]}'))
+    ranked = {"sender": "rank.documents", "receiver": "grader.documents"}
+    links = [one for one in spec["connections"] if one["receiver"] != "grader.documents"]
+    spec["components"]["rank"] = ranker.to_dict()
+    spec["connections"] = [*links, {"sender": "fuse.documents", "receiver": "rank.documents"}, ranked]
+    spec["inputs"]["query"].append("rank.query")
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    rag = load(tmp_path / "own.yml", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("There [1]."))
+    assert rag.run(query=QUESTION)["crag"]["documents_before"] == 1
+
+
 def test_an_anchor_that_was_taken_out_is_explained(tmp_path: Path) -> None:
     """The store of all parts stands in the first that has one."""
     own = tmp_path / "own.yml"

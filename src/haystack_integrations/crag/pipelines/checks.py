@@ -1,7 +1,7 @@
 """What must hold for a pipeline before its first question."""
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final
 
 from haystack import Pipeline
@@ -13,7 +13,8 @@ from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.forms import settings_of
+from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
+from haystack_integrations.crag.pipelines.reached import check_reached
 from haystack_integrations.crag.sockets import leads_on, sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -24,15 +25,16 @@ OF_THE_SET: Final = {"aggregate": "set"}
 """The setting by which a router goes by a grader's word on the whole set."""
 
 
-def check_loaded(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
+def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
     Refuse a pipeline that would go wrong without a word.
 
     :param pipeline: A loaded pipeline.
-    :param outputs: What it gives: of which part, by name.
+    :param spec: Its YAML, as `read` gives it.
     :raises ConfigurationError: Naming the part, what is wrong with it and the way out.
     """
-    check_actions(pipeline, outputs)
+    check_actions(pipeline, spec["outputs"])
+    check_reached(pipeline, {*chain.from_iterable(inputs_of(spec).values())})
     check_weights(pipeline)
     check_numbers(pipeline)
 

@@ -161,7 +161,8 @@ def load(
         the YAML's in-memory store.
     :param grader: A grader component, or a chat generator for the YAML's own grader.
     :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
-        other part that asks a chat model, unless you pass that part yourself.
+        other part that asks a chat model, unless you pass that part yourself, or it keeps its model to itself, as
+        Haystack's LLMRanker does: that asks the one of the file.
     :param components: Any other component of the pipeline, by its name in the YAML; or a mapping of settings that
         replace those of the YAML, for example `router={"preset": "conservative"}`.
     :returns: A SuperComponent: run it, put it into another pipeline, or hand it to an Agent as a tool.
@@ -197,7 +198,7 @@ def load(
         with lent(live):
             pipeline = Pipeline.from_dict(spec, components=live)
     with lent(live):
-        check_loaded(pipeline, spec["outputs"])
+        check_loaded(pipeline, spec)
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)
@@ -210,6 +211,8 @@ def _give_models(pipeline: Pipeline, declared: Any, live: Mapping[str, Any], mod
     """Let the parts that the YAML has, and that ask a chat model, ask the caller's."""
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
+        if not hasattr(asking, CHAT_GENERATOR):
+            continue  # Haystack's LLMRanker shows its model to nobody, and keeps that of the file
         asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
 
 

@@ -1,0 +1,72 @@
+"""Whether what each part of a pipeline cannot do without reaches it: once, and again in each further pass."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NoReturn
+
+from haystack import Pipeline
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.sockets import sockets_of
+
+_Sockets = Mapping[str, Mapping[str, Any]]
+"""The sockets of each part, by their names."""
+
+
+def check_reached(pipeline: Pipeline, given: Collection[str]) -> None:
+    """
+    Refuse a part that waits for what nobody gives, or for what comes only once where the rest comes in each pass.
+
+    Of the first, Haystack tells at the first question. Of the second it tells nothing: it takes each value out of its
+    socket when the part has run, so that the part waits in the second pass, and the run ends without a result.
+
+    :param pipeline: A loaded pipeline.
+    :param given: What a run is given, `part.socket`: Haystack keeps that for all passes.
+    :raises ConfigurationError: Naming the input, where it comes from and the way out.
+    """
+    needs = {name: _needed(pipeline, name, given) for name in pipeline.graph.nodes}
+    for name, sockets in needs.items():
+        for key, socket in sockets.items():
+            if not socket.senders:
+                msg = (
+                    f"{name!r} cannot run without {key}, and nothing gives it; connect an output to {name}.{key}, or "
+                    f"name {name}.{key} among the inputs at the end of the file"
+                )
+                raise ConfigurationError(msg)
+    for name, sockets in needs.items():
+        again = _runs_again(pipeline, name, needs)
+        lacks = [key for key, socket in sockets.items() if not again & set(socket.senders)]
+        if lacks and len(lacks) < len(sockets):
+            _refuse_once(pipeline, f"{name}.{lacks[0]}", sockets[lacks[0]], again)
+
+
+def _needed(pipeline: Pipeline, name: str, given: Collection[str]) -> dict[str, Any]:
+    """Give the inputs that a part cannot run without, and that no run is given."""
+    sockets = sockets_of(pipeline.get_component(name), "input") or {}
+    return {key: one for key, one in sockets.items() if one.is_mandatory and f"{name}.{key}" not in given}
+
+
+def _runs_again(pipeline: Pipeline, name: str, needs: _Sockets) -> set[str]:
+    """Name the parts that run when a part has given all its outputs once more."""
+    runs, has_grown = {name}, True
+    while has_grown:
+        ahead = {next_ for one in runs for next_ in pipeline.graph.successors(one)} - runs
+        new = {part for part in ahead if all(runs & set(one.senders) for one in needs[part].values())}
+        runs, has_grown = runs | new, bool(new)
+    return runs
+
+
+def _refuse_once(pipeline: Pipeline, path: str, socket: Any, again: Collection[str]) -> NoReturn:
+    handed_on = [
+        f"{part}.{key}"
+        for sender in socket.senders
+        for part in sorted({*pipeline.graph.successors(sender)}.intersection(again))
+        for key, one in (sockets_of(pipeline.get_component(part), "output") or {}).items()
+        if one.type == socket.type
+    ]
+    such = f", such as {handed_on[0]}" if handed_on else ""
+    msg = (
+        f"{path.partition('.')[0]!r} runs in each pass, and {path} comes from {' and '.join(socket.senders)}, which "
+        f"runs once: the second pass would end there without a result; connect what comes in each pass{such}, or name "
+        f"{path} among the inputs at the end of the file"
+    )
+    raise ConfigurationError(msg)
