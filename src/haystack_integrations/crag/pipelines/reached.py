@@ -59,7 +59,7 @@ def _refuse_once(pipeline: Pipeline, path: str, socket: Any, again: Collection[s
     handed_on = [
         f"{part}.{key}"
         for sender in socket.senders
-        for part in sorted({*pipeline.graph.successors(sender)}.intersection(again))
+        for part in sorted({*pipeline.graph.successors(sender)}.intersection(again) - {path.partition(".")[0]})
         for key, one in (sockets_of(pipeline.get_component(part), "output") or {}).items()
         if one.type == socket.type
     ]
