@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Document, Pipeline, SuperComponent
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineRuntimeError
@@ -211,6 +212,7 @@ def test_a_web_search_that_gets_neither_a_query_nor_a_state_is_refused(
     file.write_text(yaml.safe_dump(spec), encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"join.web comes from web, which runs once: .* pass would end there"):
         load(str(file), store=in_memory_store, generator=scripted("x"))
+    spec["components"]["generator"]["init_parameters"] = {"chat_generator": MockChatGenerator("x").to_dict()}
     rag = SuperComponent(Pipeline.from_dict(spec), spec["inputs"], {"record.crag": "crag"})  # Haystack looks at no ways
     with pytest.raises(PipelineRuntimeError, match="WebFallback got neither a question nor a state"):
         run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
