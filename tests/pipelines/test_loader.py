@@ -285,6 +285,42 @@ def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
         load(tmp_path / "mine.yml")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "      max_iterations: 3\n",
+            "      max_iterations: 3\n      max_iterations: 1\n",
+            "'max_iterations' stands twice",
+        ),
+        ("  record:\n", "  grader:\n    type: a.B\n  record:\n", "the key 'grader' stands twice in one mapping"),
+        ("  graded:\n", "\tgraded:\n", r"character '\\t' that cannot start any token, in line"),
+        ("max_iterations: 3", "max_iterations: !!python/object/apply:os.getcwd []", "python/object/apply:os.getcwd'"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """Of two equal keys YAML's reader takes the last: a part under a name that is taken was lost without a word."""
+    text = source("corrective_retrieval")
+    lines = text[: text.index(old)].count("\n") + new.count("\n") - 1
+    (tmp_path / "mine.yml").write_text(text.replace(old, new))
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        load(tmp_path / "mine.yml")
+    assert "in line" in str(refused.value)
+    assert abs(int(re.findall(r"in line (\d+)", str(refused.value))[0]) - lines) <= 3
+
+
+def test_a_merged_mapping_may_be_changed_key_by_key(tmp_path: Path) -> None:
+    """Only keys that somebody wrote twice are refused."""
+    text = source("corrective_retrieval").replace(
+        "init_parameters: {type_: str}", "init_parameters: &kind {type_: str}"
+    )
+    merged = 'init_parameters: {<<: *kind, type_: "list[haystack.dataclasses.document.Document]"}'
+    own = text.replace('init_parameters: {type_: "list[haystack.dataclasses.document.Document]"}', merged)
+    assert own.count("*kind") == 1
+    (tmp_path / "mine.yml").write_text(own)
+    assert load(tmp_path / "mine.yml").run(query="Why?")["crag"]["verdict"] == "incorrect"
+
+
 def test_whatever_haystack_stumbles_over_names_the_file_and_the_error(tmp_path: Path) -> None:
     """A name that Haystack keeps for itself."""
     spec = {"components": {"_debug": {"type": PART}}, "connections": [], "inputs": {}, "outputs": {}}

@@ -13,7 +13,7 @@ import yaml
 from haystack import Pipeline, component
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
-from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked, inputs_of
 from haystack_integrations.crag.pipelines.given import (
@@ -28,6 +28,7 @@ from haystack_integrations.crag.pipelines.given import (
 from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_changes
+from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of, with_reports
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
@@ -90,17 +91,7 @@ def read(name: str | Path) -> dict[str, Any]:
     :returns: `components`, `connections`, `inputs`, `outputs`, and what else the file holds.
     :raises ConfigurationError: When there is no such pipeline, or the file is no pipeline.
     """
-    try:
-        spec = yaml.safe_load(source(name))
-    except CragError:
-        raise
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        why = (str(error).splitlines() or [type(error).__name__])[0]
-        if "undefined alias" in why:
-            why += " (its & stood in a part that was taken out: write what it stands for where it is used first)"
-        msg = f"{str(name)!r} is no readable YAML: {why}; check its indentation, quotes and brackets"
-        raise ConfigurationError(msg) from None
-    return checked(str(name), spec)
+    return checked(str(name), parsed(str(name), source(name)))
 
 
 def title(name: str | Path) -> str:
