@@ -269,6 +269,26 @@ def test_a_slip_in_a_file_of_ones_own_is_named_by_its_key(key: str, value: objec
     assert "mine.yml" in str(caught.value)
 
 
+@pytest.mark.parametrize("beside", ["max_characters", "init_params"])
+def test_settings_that_stand_where_nobody_reads_them_are_refused(beside: str, tmp_path: Path) -> None:
+    """Haystack leaves them out without a word, and the part runs by its defaults."""
+    given = {"inputs": {"query": "guard.query"}, "outputs": {"query": "guard.query"}, "connections": []}
+    spec = {"components": {"guard": {"type": PART, beside: {"max_characters": 9}}}, **given}
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=rf"'guard' of .* has \['{beside}'\] beside type and init_parameters"):
+        load(tmp_path / "mine.yml")
+
+
+@pytest.mark.parametrize("model", [{"type": "OpenAIChatGenerator", "init_parameters": {}}, {"model": "m"}])
+def test_a_model_that_the_file_only_half_names_is_told_how_it_is_named(model: dict[str, Any], tmp_path: Path) -> None:
+    """Haystack makes a component of a mapping only where its type has a module."""
+    spec = yaml.safe_load(source("corrective_rag"))
+    spec["components"]["grader"]["init_parameters"]["chat_generator"] = model
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"got a mapping, which is a component only with `type: module.Class"):
+        load(tmp_path / "mine.yml")
+
+
 def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     """As where the lines under `init_parameters:` are all commented out."""
     given = {"inputs": {"query": "guard.query"}, "outputs": {"query": "guard.query"}, "connections": []}
