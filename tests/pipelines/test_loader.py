@@ -289,6 +289,19 @@ def test_a_model_that_the_file_only_half_names_is_told_how_it_is_named(model: di
         load(tmp_path / "mine.yml")
 
 
+@pytest.mark.parametrize("key", ["sk-of-this-test", "${OPENAI_API_KEY}", {"type": "token", "token": "sk-of-this-test"}])
+def test_a_key_that_stands_in_the_file_is_refused_and_not_repeated(key: Any, tmp_path: Path) -> None:
+    """Haystack's client said at the first question that a text has no attribute 'resolve_value'."""
+    spec = yaml.safe_load(source("corrective_rag"))
+    spec["components"]["generator"]["init_parameters"]["chat_generator"]["init_parameters"]["api_key"] = key
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(
+        ConfigurationError, match=r"'generator' of .* as api_key, wanted the name of the var"
+    ) as refused:
+        load(tmp_path / "mine.yml")
+    assert "sk-" not in str(refused.value)
+
+
 def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     """As where the lines under `init_parameters:` are all commented out."""
     given = {"inputs": {"query": "guard.query"}, "outputs": {"query": "guard.query"}, "connections": []}

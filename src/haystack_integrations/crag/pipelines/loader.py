@@ -26,6 +26,7 @@ from haystack_integrations.crag.pipelines.given import (
     meant,
 )
 from haystack_integrations.crag.pipelines.index_fields import fields_of
+from haystack_integrations.crag.pipelines.keys import check_keys
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_changes
 from haystack_integrations.crag.pipelines.reading import parsed
@@ -188,6 +189,7 @@ def load(
         spec = with_reports(spec, live)
         with lent(live):
             pipeline = Pipeline.from_dict(spec, components=live)
+            check_keys(str(name), spec["components"], live)
     with lent(live):
         check_loaded(pipeline, spec)
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
