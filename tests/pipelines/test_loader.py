@@ -210,6 +210,25 @@ def test_a_class_of_ones_own_that_is_not_found_is_told_where_modules_are_searche
     assert "\n" not in str(said.value)
 
 
+@pytest.mark.parametrize(
+    ("part", "own", "short"),
+    [
+        ("bm25", "in_memory.bm25_retriever.InMemoryBM25Retriever", "in_memory.InMemoryBM25Retriever"),
+        ("grader", "chat.openai.OpenAIChatGenerator", "chat.OpenAIChatGenerator"),
+        ("keywords", "in_memory.document_store.InMemoryDocumentStore", "in_memory.InMemoryDocumentStore"),
+    ],
+)
+def test_a_type_written_as_programs_import_it_is_told_with_its_own_module(
+    tmp_path: Path, part: str, own: str, short: str
+) -> None:
+    """Haystack makes a component only by the module in which its class is written; also of one inside another."""
+    (tmp_path / "mine.yml").write_text(source("corrective_rag").replace(own, short, 1))
+    with pytest.raises(
+        ConfigurationError, match=rf"component '{part}' .*{short}', wanted it by its own .*{own}"
+    ):
+        load(tmp_path / "mine.yml")
+
+
 UNTYPED = "{components: {a: {}}, connections: [], inputs: {}, outputs: {}}"
 
 
