@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from haystack import Document, logging
+from haystack.dataclasses import ChatMessage, ChatRole
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
@@ -98,6 +99,22 @@ def tell_of_unread_answer(record: Any) -> None:
             writers=" and ".join(writers),
             writer=writers[0],
         )
+
+
+def check_replies(replies: Sequence[ChatMessage]) -> None:
+    """
+    Refuse a whole conversation in the place of an answer: the first text of it, a prompt, would be the answer.
+
+    :param replies: What the record got. The text of an abstention alone comes as a message of a user, by Haystack.
+    :raises ConfigurationError: For messages of others than a model beside its own.
+    """
+    if len(replies) > 1 and any(reply.role != ChatRole.ASSISTANT for reply in replies):
+        roles = ", ".join(reply.role.value for reply in replies)
+        msg = (
+            f"RecordBuilder got a conversation for replies ({roles}), wanted what the model answered; of an "
+            "Agent connect last_message, and not messages, to record and answer"
+        )
+        raise ConfigurationError(msg)
 
 
 def begun(query: str, state: CragState | None) -> CragState:
