@@ -88,6 +88,16 @@ def test_an_expander_without_another_query_names_the_output_that_ends_the_run(
     assert "the output exhausted of QueryExpander leads nowhere" in said
 
 
+def test_an_expander_whose_query_nobody_searches_for_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    """The run ended without a word behind an expander that was connected to the joiner of states only."""
+    state: Any = CragRouter().run(query=QUESTION, documents=[])["re_retrieve"]
+    inputs, judged = {"state": state}, {"exhausted": list[Document], "state": CragState}
+    said = "the output query of QueryExpander leads nowhere"
+    assert said in warnings_of(QueryExpander(), judged, inputs, caplog)
+    for output, kind in {"query": str, "queries": list[str]}.items():
+        assert said not in warnings_of(QueryExpander(), {**judged, output: kind}, inputs, caplog)
+
+
 def test_a_web_that_gets_no_query_is_asked_by_the_state_and_no_dead_end(caplog: pytest.LogCaptureFixture) -> None:
     """As the shipped pipelines connect it."""
     state = CragRouter(on_incorrect="web").run(query=QUESTION, documents=[])["web"]

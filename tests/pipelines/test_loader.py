@@ -223,9 +223,7 @@ def test_a_type_written_as_programs_import_it_is_told_with_its_own_module(
 ) -> None:
     """Haystack makes a component only by the module in which its class is written; also of one inside another."""
     (tmp_path / "mine.yml").write_text(source("corrective_rag").replace(own, short, 1))
-    with pytest.raises(
-        ConfigurationError, match=rf"component '{part}' .*{short}', wanted it by its own .*{own}"
-    ):
+    with pytest.raises(ConfigurationError, match=rf"component '{part}' .*{short}', wanted it by its own .*{own}"):
         load(tmp_path / "mine.yml")
 
 
@@ -437,7 +435,7 @@ def test_a_store_is_searched_by_the_retrievers_that_another_one_holds_in_a_mappi
 
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
-    with pytest.raises(ConfigurationError, match=r"may choose \['web'\], but nothing is connected"):
+    with pytest.raises(ConfigurationError, match=r"may choose 'web', but nothing is connected to 'web'"):
         load("corrective_retrieval", store=store, router={"on_incorrect": ["re_retrieve", "web"]})
 
 
@@ -449,6 +447,19 @@ class Search:
     def run(self, query: str) -> dict[str, Any]:
         """Find nothing."""
         return {"documents": [], "links": []}
+
+
+def test_a_policy_that_leads_to_a_part_and_no_further_is_refused(tmp_path: Path) -> None:
+    """As where the web was taken out, and the part that writes its query was left: those runs gave nothing."""
+    spec = yaml.safe_load(source("paper_rag"))
+    spec["components"].pop("web")
+    spec["connections"] = [one for one in spec["connections"] if not re.search(r"\bweb\.", f"{one}")]
+    spec["optional_inputs"].pop("web")
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(
+        ConfigurationError, match=r"may choose 'web', but what is connected to 'web' ends at rewriter; "
+    ):
+        load(tmp_path / "own.yml")
 
 
 def test_a_web_search_in_the_place_of_what_asks_it_is_told_where_it_goes(store: Any) -> None:

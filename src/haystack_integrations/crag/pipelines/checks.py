@@ -14,7 +14,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
-from haystack_integrations.crag.pipelines.reached import check_reached
+from haystack_integrations.crag.pipelines.reached import check_reached, led_to
 from haystack_integrations.crag.sockets import leads_on, sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -54,12 +54,16 @@ def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
         ladders = (router.on_ambiguous, router.on_incorrect, router.on_ungraded)
         wanted = {action for ladder in ladders for action in ([ladder] if isinstance(ladder, str) else ladder)}
         wanted |= {"web_and_refine"} if router.keep_good and "web" in wanted else set()
-        if missing := [action for action in sorted(wanted & LOOP_ACTIONS) if not leads_on(router, action)]:
-            msg = (
-                f"the policy of {name!r} may choose {missing}, but nothing is connected to {missing[0]!r}; connect a "
-                f"correction to {name}.{missing[0]}, or choose another action"
-            )
-            raise ConfigurationError(msg)
+        for action in sorted(wanted & LOOP_ACTIONS):
+            behind = led_to(pipeline, name, action)
+            if not behind & {path.partition(".")[0] for path in outputs.values()}:
+                ends = " and ".join(sorted(one for one in behind if not pipeline.graph.out_degree(one)))
+                what = (
+                    f"what is connected to {action!r} ends at {ends}" if ends else f"nothing is connected to {action!r}"
+                )
+                way = f"lead on from {ends} to where documents are judged" if ends else "connect a correction to it"
+                msg = f"the policy of {name!r} may choose {action!r}, but {what}; {way}, or choose another action"
+                raise ConfigurationError(msg)
         if "answers" in outputs and not leads_on(router, "abstain") and f"{name}.abstain" not in outputs.values():
             msg = (
                 f"where {name!r} abstains there would be no answers, as nothing is connected to 'abstain'; connect "

@@ -39,6 +39,22 @@ def check_reached(pipeline: Pipeline, given: Collection[str]) -> None:
             _refuse_once(pipeline, f"{name}.{lacks[0]}", sockets[lacks[0]], again)
 
 
+def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
+    """
+    Name the parts that one output of a part leads to, at once or further on.
+
+    :param pipeline: A loaded pipeline.
+    :param name: The part.
+    :param output: The output.
+    :returns: Their names.
+    """
+    edges = pipeline.graph.out_edges(name, data=True)
+    found = {taker for _, taker, edge in edges if edge["from_socket"].name == output}
+    while new := {taker for one in found for taker in pipeline.graph.successors(one)} - found:
+        found |= new
+    return found
+
+
 def _needed(pipeline: Pipeline, name: str, given: Collection[str]) -> dict[str, Any]:
     """Give the inputs that a part cannot run without, and that no run is given."""
     sockets = sockets_of(pipeline.get_component(name), "input") or {}
