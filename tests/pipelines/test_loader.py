@@ -683,6 +683,11 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
             "CragRouter has no setting ['max_iteration']; did you mean 'max_iterations'? ",
         ),
         (
+            "router",
+            {"upper_threshold": 0.6, "filter": 0.2},
+            "CragRouter has no setting ['filter', 'upper_threshold']; did you mean 'filter_threshold' and 'upper'? ",
+        ),
+        (
             "grader",
             {"titel_field": "x"},
             "HeuristicGrader has no setting ['titel_field']; did you mean 'title_field'? ",

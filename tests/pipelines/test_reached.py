@@ -79,6 +79,31 @@ def test_a_half_of_the_search_that_comes_once_is_refused_where_the_halves_meet(
         loaded(spec)
 
 
+@pytest.mark.parametrize(
+    ("key", "line", "said"),
+    [
+        (
+            "outputs",
+            {"told": "record.crg"},
+            r"the output 'told' .* names record.crg, and .* from \['crag', 'documents'\]",
+        ),
+        (
+            "optional_inputs",
+            {"past": ["prompt.past"]},
+            r"the input 'past' .* names prompt.past, .* \['documents', 'quest",
+        ),
+    ],
+)
+def test_an_end_that_names_no_socket_is_told_with_those_that_there_are(
+    key: str, line: Spec, said: str, loaded: Callable[[Spec], Any]
+) -> None:
+    """Of an input that is there and connected, Haystack's words said that it is not available."""
+    spec = read("corrective_rag")
+    spec[key] |= line
+    with pytest.raises(ConfigurationError, match=said):
+        loaded(spec)
+
+
 def test_an_input_that_nothing_gives_is_named_before_the_first_question(loaded: Callable[[Spec], Any]) -> None:
     """As where a retriever was taken out, and the joiner's weights still name it."""
     spec = read("corrective_rag")

@@ -14,7 +14,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
-from haystack_integrations.crag.pipelines.reached import check_reached, led_to
+from haystack_integrations.crag.pipelines.reached import check_ends, check_reached, led_to
 from haystack_integrations.crag.sockets import leads_on, sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -33,6 +33,7 @@ def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     :param spec: Its YAML, as `read` gives it.
     :raises ConfigurationError: Naming the part, what is wrong with it and the way out.
     """
+    check_ends(pipeline, spec)
     check_actions(pipeline, spec["outputs"])
     check_reached(pipeline, {*chain.from_iterable(inputs_of(spec).values())})
     check_weights(pipeline)

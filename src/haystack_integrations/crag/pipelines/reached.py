@@ -1,15 +1,39 @@
-"""Whether what each part of a pipeline cannot do without reaches it: once, and again in each further pass."""
+"""Whether a pipeline's inputs and outputs are there, and each part is reached: once, and again in each further pass."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from haystack import Pipeline
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.sockets import sockets_of
 
 _Sockets = Mapping[str, Mapping[str, Any]]
 """The sockets of each part, by their names."""
+
+
+def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
+    """
+    Refuse inputs and outputs at the end of a file that name a socket which its part does not have.
+
+    :param pipeline: A loaded pipeline.
+    :param spec: Its YAML, as `read` gives it.
+    :raises ConfigurationError: Naming the line, the part, and the sockets that it has.
+    """
+    ends: list[tuple[Literal["input", "output"], str, str]] = [
+        *(("input", name, path) for name, paths in inputs_of(spec).items() for path in paths),
+        *(("output", name, path) for name, path in spec["outputs"].items()),
+    ]
+    for what, name, path in ends:
+        part, _, socket = path.partition(".")
+        known = sockets_of(pipeline.get_component(part), what) if part in pipeline.graph else None
+        if known is not None and socket not in known:
+            msg = (
+                f"the {what} {name!r} at the end of the file names {path}, and {part} has no {what} {socket!r}; choose "
+                f"from {sorted(known)}"
+            )
+            raise ConfigurationError(msg)
 
 
 def check_reached(pipeline: Pipeline, given: Collection[str]) -> None:
