@@ -751,6 +751,17 @@ def test_weights_of_a_retriever_that_there_is_not_are_refused() -> None:
             load("corrective_retrieval", store=store, **given)
 
 
+def test_a_strategy_that_no_joiner_is_told_of_is_refused(tmp_path: Path) -> None:
+    """The record named the strategy, and the lists were fused by the joiner's own weights."""
+    spec = yaml.safe_load(source("agent_rag"))
+    spec["connections"] = [one for one in spec["connections"] if one["receiver"] != "fuse.state"]
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(
+        ConfigurationError, match=r"of '(guard|expander)' has weights for 'fuse', .* state to fuse.state"
+    ):
+        load(tmp_path / "own.yml")
+
+
 def test_a_ranker_between_router_and_prompt_goes_to_the_record_too(tmp_path: Path, store: Any) -> None:
     """An answer cites by number: with another order in the record, [2] named a passage that the model called [4]."""
     own, shown = tmp_path / "own.yml", list[str]()

@@ -79,6 +79,19 @@ def test_a_half_of_the_search_that_comes_once_is_refused_where_the_halves_meet(
         loaded(spec)
 
 
+def test_a_ring_of_parts_that_nothing_begins_is_refused_where_it_would_begin(loaded: Callable[[Spec], Any]) -> None:
+    """Each waits for the other: the run gave nothing, and said so behind the first question only."""
+    spec = read("corrective_rag")
+    spec["connections"] = [link for link in spec["connections"] if link["sender"] != "guard.query"]
+    with pytest.raises(ConfigurationError) as refused:
+        loaded(spec)
+    assert str(refused.value) == (
+        "no question leads to answer and record, since correction.value and graded.value and search_query.value can "
+        "get a first value only from what comes behind; connect what begins it to correction.value or graded.value or "
+        "search_query.value"
+    )
+
+
 @pytest.mark.parametrize(
     ("key", "line", "said"),
     [

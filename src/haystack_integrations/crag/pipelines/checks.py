@@ -1,7 +1,7 @@
 """What must hold for a pipeline before its first question."""
 
 from collections.abc import Mapping
-from itertools import chain, product
+from itertools import product
 from typing import Any, Final
 
 from haystack import Pipeline
@@ -13,7 +13,7 @@ from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.reached import check_ends, check_reached, led_to
 from haystack_integrations.crag.sockets import leads_on, sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
@@ -35,7 +35,7 @@ def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
     check_ends(pipeline, spec)
     check_actions(pipeline, spec["outputs"])
-    check_reached(pipeline, {*chain.from_iterable(inputs_of(spec).values())})
+    check_reached(pipeline, spec)
     check_weights(pipeline)
     check_numbers(pipeline)
 
@@ -75,13 +75,14 @@ def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
 
 def check_weights(pipeline: Pipeline) -> None:
     """
-    Refuse a strategy that weighs a retriever which no joiner knows: a slip in its name would be passed over.
+    Refuse a strategy that weighs a retriever which no joiner knows, or whose joiner gets no state: it has no effect.
 
     :param pipeline: A loaded pipeline.
     :raises ConfigurationError: Naming the part, the retriever and those that there are.
     """
     parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
-    known = {name for part in parts.values() if isinstance(part, EvidenceJoiner) for name in part.weights}
+    joiners = {name: part for name, part in parts.items() if isinstance(part, EvidenceJoiner)}
+    known = {name for joiner in joiners.values() for name in joiner.weights}
     for name, part in parts.items():
         strategies = part.strategies if isinstance(part, QueryExpander) else []
         strategies = [part.strategy] if isinstance(part, QuestionGuard) and part.strategy else strategies
@@ -90,6 +91,13 @@ def check_weights(pipeline: Pipeline) -> None:
                 msg = (
                     f"the strategy {strategy['name']!r} of {name!r} has weights for {unknown}, which no joiner has; "
                     f"choose from {sorted(known)}"
+                )
+                raise ConfigurationError(msg)
+            untold = [one for one, joiner in joiners.items() if set(joiner.weights) & set(strategy["weights"])]
+            if untold := [one for one in untold if not (sockets_of(joiners[one], "input") or {})["state"].senders]:
+                msg = (
+                    f"the strategy {strategy['name']!r} of {name!r} has weights for {untold[0]!r}, which would keep "
+                    f"its own, since nothing tells it of the strategy; connect the state to {untold[0]}.state"
                 )
                 raise ConfigurationError(msg)
 

@@ -1,6 +1,7 @@
 """Whether a pipeline's inputs and outputs are there, and each part is reached: once, and again in each further pass."""
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 from typing import Any, Literal, NoReturn
 
 from haystack import Pipeline
@@ -36,17 +37,18 @@ def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
             raise ConfigurationError(msg)
 
 
-def check_reached(pipeline: Pipeline, given: Collection[str]) -> None:
+def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
-    Refuse a part that waits for what nobody gives, or for what comes only once where the rest comes in each pass.
+    Refuse a part that waits for what nobody gives, what only it leads to, or what comes once and the rest in each pass.
 
-    Of the first, Haystack tells at the first question. Of the second it tells nothing: it takes each value out of its
-    socket when the part has run, so that the part waits in the second pass, and the run ends without a result.
+    Of the first, Haystack tells at the first question. Of the others it tells nothing: the run ends at the part without
+    a result, in the last case in the second pass, since Haystack empties the sockets of what has run.
 
     :param pipeline: A loaded pipeline.
-    :param given: What a run is given, `part.socket`: Haystack keeps that for all passes.
+    :param spec: Its YAML, as `read` gives it. What a run is given, Haystack keeps for all passes.
     :raises ConfigurationError: Naming the input, where it comes from and the way out.
     """
+    given = {*chain.from_iterable(inputs_of(spec).values())}
     needs = {name: _needed(pipeline, name, given) for name in pipeline.graph.nodes}
     for name, sockets in needs.items():
         for key, socket in sockets.items():
@@ -56,8 +58,11 @@ def check_reached(pipeline: Pipeline, given: Collection[str]) -> None:
                     f"name {name}.{key} among the inputs at the end of the file"
                 )
                 raise ConfigurationError(msg)
+    asked = {path.partition(".")[0] for path in given}
+    first = {name for name in needs if not needs[name] and (name in asked or not pipeline.graph.in_degree(name))}
+    _check_begun(pipeline, needs, _running(pipeline, first, needs), _last(spec))
     for name, sockets in needs.items():
-        again = _runs_again(pipeline, name, needs)
+        again = _running(pipeline, {name}, needs)
         lacks = [key for key, socket in sockets.items() if not again & set(socket.senders)]
         if lacks and len(lacks) < len(sockets):
             _refuse_once(pipeline, f"{name}.{lacks[0]}", sockets[lacks[0]], again)
@@ -73,10 +78,18 @@ def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
     :returns: Their names.
     """
     edges = pipeline.graph.out_edges(name, data=True)
-    found = {taker for _, taker, edge in edges if edge["from_socket"].name == output}
-    while new := {taker for one in found for taker in pipeline.graph.successors(one)} - found:
-        found |= new
-    return found
+    return _behind(pipeline, {taker for _, taker, edge in edges if edge["from_socket"].name == output})
+
+
+def _behind(pipeline: Pipeline, parts: set[str]) -> set[str]:
+    """Add to some parts all that they lead to."""
+    while new := {taker for one in parts for taker in pipeline.graph.successors(one)} - parts:
+        parts = parts | new
+    return parts
+
+
+def _last(spec: Mapping[str, Any]) -> set[str]:
+    return {path.partition(".")[0] for path in spec["outputs"].values()}
 
 
 def _needed(pipeline: Pipeline, name: str, given: Collection[str]) -> dict[str, Any]:
@@ -85,14 +98,31 @@ def _needed(pipeline: Pipeline, name: str, given: Collection[str]) -> dict[str, 
     return {key: one for key, one in sockets.items() if one.is_mandatory and f"{name}.{key}" not in given}
 
 
-def _runs_again(pipeline: Pipeline, name: str, needs: _Sockets) -> set[str]:
-    """Name the parts that run when a part has given all its outputs once more."""
-    runs, has_grown = {name}, True
+def _running(pipeline: Pipeline, runs: set[str], needs: _Sockets) -> set[str]:
+    """Add to parts that run those that run thereupon, whatever a router chooses."""
+    has_grown = True
     while has_grown:
-        ahead = {next_ for one in runs for next_ in pipeline.graph.successors(one)} - runs
+        ahead = {taker for one in runs for taker in pipeline.graph.successors(one)} - runs
         new = {part for part in ahead if all(runs & set(one.senders) for one in needs[part].values())}
         runs, has_grown = runs | new, bool(new)
     return runs
+
+
+def _check_begun(pipeline: Pipeline, needs: _Sockets, runs: set[str], last: set[str]) -> None:
+    """Refuse a pipeline in which no question gets to the end: a part waits for what comes only when it has run."""
+    waiting = {
+        f"{name}.{key}": socket.is_greedy
+        for name in (needs.keys() - runs if last - runs else ())
+        for key, socket in needs[name].items()
+        if {*socket.senders} <= _behind(pipeline, {name})
+    }
+    if waiting:  # one of the joiners among them is where what begins the loop was connected
+        joiners = sorted(path for path, is_joiner in waiting.items() if is_joiner is max(waiting.values()))
+        msg = (
+            f"no question leads to {' and '.join(sorted(last - runs))}, since {' and '.join(joiners)} can get a first "
+            f"value only from what comes behind; connect what begins it to {' or '.join(joiners)}"
+        )
+        raise ConfigurationError(msg)
 
 
 def _refuse_once(pipeline: Pipeline, path: str, socket: Any, again: Collection[str]) -> NoReturn:
