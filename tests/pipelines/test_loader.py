@@ -733,6 +733,12 @@ def test_an_unknown_setting_inside_a_list_is_named_too(tmp_path: Path) -> None:
         load(own)
 
 
+def test_settings_of_a_generator_that_a_pipeline_has_not_are_refused() -> None:
+    """A model as `generator` may go to a grader; settings go nowhere."""
+    with pytest.raises(ConfigurationError, match=r"'corrective_retrieval' has no component \['generator'\]; choose fr"):
+        load("corrective_retrieval", generator={"timeout_s": 3})
+
+
 def test_a_part_that_a_pipeline_has_not_is_not_guessed_to_be_itself() -> None:
     """`grader` is an argument of `load`, and no component of the control."""
     with pytest.raises(ConfigurationError, match=r"has no component \['grader'\]; choose from"):

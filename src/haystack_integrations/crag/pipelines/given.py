@@ -55,7 +55,8 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
     :raises ConfigurationError: Naming the argument, and the one that may have been meant.
     """
     known = sorted(spec["components"])
-    if unknown := sorted(set(parts) - set(known) - {"generator"}):
+    spared = set() if isinstance(parts.get("generator"), dict) else {"generator"}  # a model goes to who asks one
+    if unknown := sorted(set(parts) - set(known) - spared):
         asked = sorted(inputs_of(spec).keys() & set(unknown))
         guess = meant([one for one in unknown if one not in _ARGUMENTS], (*known, *_ARGUMENTS))
         hint = f"pass {' and '.join(asked)} to run(); " if asked else guess
