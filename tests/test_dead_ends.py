@@ -10,6 +10,7 @@ import yaml
 from haystack import Document, Pipeline, SuperComponent
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
+from haystack.components.rankers import LLMRanker
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -220,7 +221,7 @@ def test_a_web_search_that_gets_neither_a_query_nor_a_state_is_refused(
     spec, file = yaml.safe_load(export("signals_rag")), tmp_path / "cut.yml"
     spec["connections"].remove({"sender": "correction.value", "receiver": "web.state"})
     file.write_text(yaml.safe_dump(spec), encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"join.web comes from web, which runs once: .* pass would end there"):
+    with pytest.raises(ConfigurationError, match=r"join.web comes from web, which runs once: .* pass ends there"):
         load(str(file), store=in_memory_store, generator=scripted("x"))
     spec["components"]["generator"]["init_parameters"] = {"chat_generator": MockChatGenerator("x").to_dict()}
     rag = SuperComponent(Pipeline.from_dict(spec), spec["inputs"], {"record.crag": "crag"})  # Haystack looks at no ways
@@ -255,3 +256,22 @@ def test_a_record_of_a_run_that_writes_no_answer_has_none_to_be_told_of(
     fill(in_memory_store, FEW)
     load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)
     assert "RecordBuilder" not in caplog.text
+
+
+@pytest.mark.parametrize("query", ["guard.query", "search_query.value"])
+def test_a_part_that_waits_in_the_second_pass_is_told_by_a_router_that_haystack_loaded(
+    query: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The result had no answer and no record, and nothing said why; where the query comes each time all is well."""
+    spec = yaml.safe_load(export("corrective_retrieval"))
+    ranker = LLMRanker(chat_generator=MockChatGenerator('{"documents": [{"index": 1}]}'))
+    spec["components"]["rank"] = ranker.to_dict()
+    links = [one for one in spec["connections"] if one["receiver"] != "grader.documents"]
+    ways = {"fuse.documents": "rank.documents", query: "rank.query", "rank.documents": "grader.documents"}
+    spec["connections"] = links + [{"sender": one, "receiver": other} for one, other in ways.items()]
+    pipeline = Pipeline.loads(yaml.safe_dump(spec))
+    asked = {part: {"query": "Who repairs bicycles?"} for part in ("guard", "grader", "router")}
+    is_once = query == "guard.query"
+    assert ("record" in pipeline.run(asked)) is not is_once
+    said = "'rank' runs in each pass, and rank.query comes from guard, which runs once: the second pass ends there"
+    assert (said in caplog.text) is is_once

@@ -8,7 +8,8 @@ from haystack.dataclasses import ChatMessage, ChatRole
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
-from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, untold_of
+from haystack_integrations.crag.passes import needs_of, waiting
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, pipeline_of, untold_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -59,6 +60,14 @@ def check_ways(router: Any, action: str) -> None:
             "the router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
             action=action,
         )
+    if (pipeline := pipeline_of(router)) is not None:
+        # What has no sender, each run has to give: Haystack sees to it.
+        needs = {
+            name: {key: socket for key, socket in sockets.items() if socket.senders}
+            for name, sockets in needs_of(pipeline).items()
+        }
+        if (why := waiting(pipeline, needs)) is not None:
+            logger.warning("a part of this pipeline may end the next pass: {why}", why=why)
     if leads_back(router, action, "state"):
         msg = (
             f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "

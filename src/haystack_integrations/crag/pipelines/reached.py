@@ -1,17 +1,15 @@
 """Whether a pipeline's inputs and outputs are there, and each part is reached: once, and again in each further pass."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import chain
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from haystack import Pipeline
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.passes import Needs, behind, needs_of, running, waiting
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.sockets import sockets_of
-
-_Sockets = Mapping[str, Mapping[str, Any]]
-"""The sockets of each part, by their names."""
 
 
 def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
@@ -49,7 +47,7 @@ def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     :raises ConfigurationError: Naming the input, where it comes from and the way out.
     """
     given = {*chain.from_iterable(inputs_of(spec).values())}
-    needs = {name: _needed(pipeline, name, given) for name in pipeline.graph.nodes}
+    needs = needs_of(pipeline, given)
     for name, sockets in needs.items():
         for key, socket in sockets.items():
             if not socket.senders:
@@ -60,12 +58,10 @@ def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
                 raise ConfigurationError(msg)
     asked = {path.partition(".")[0] for path in given}
     first = {name for name in needs if not needs[name] and (name in asked or not pipeline.graph.in_degree(name))}
-    _check_begun(pipeline, needs, _running(pipeline, first, needs), _last(spec))
-    for name, sockets in needs.items():
-        again = _running(pipeline, {name}, needs)
-        lacks = [key for key, socket in sockets.items() if not again & set(socket.senders)]
-        if lacks and len(lacks) < len(sockets):
-            _refuse_once(pipeline, f"{name}.{lacks[0]}", sockets[lacks[0]], again)
+    _check_begun(pipeline, needs, running(pipeline, first, needs), _last(spec))
+    if (why := waiting(pipeline, needs)) is not None:
+        msg = f"{why}, by a line under inputs at the end of the file"
+        raise ConfigurationError(msg)
 
 
 def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
@@ -78,65 +74,25 @@ def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
     :returns: Their names.
     """
     edges = pipeline.graph.out_edges(name, data=True)
-    return _behind(pipeline, {taker for _, taker, edge in edges if edge["from_socket"].name == output})
-
-
-def _behind(pipeline: Pipeline, parts: set[str]) -> set[str]:
-    """Add to some parts all that they lead to."""
-    while new := {taker for one in parts for taker in pipeline.graph.successors(one)} - parts:
-        parts = parts | new
-    return parts
+    return behind(pipeline, {taker for _, taker, edge in edges if edge["from_socket"].name == output})
 
 
 def _last(spec: Mapping[str, Any]) -> set[str]:
     return {path.partition(".")[0] for path in spec["outputs"].values()}
 
 
-def _needed(pipeline: Pipeline, name: str, given: Collection[str]) -> dict[str, Any]:
-    """Give the inputs that a part cannot run without, and that no run is given."""
-    sockets = sockets_of(pipeline.get_component(name), "input") or {}
-    return {key: one for key, one in sockets.items() if one.is_mandatory and f"{name}.{key}" not in given}
-
-
-def _running(pipeline: Pipeline, runs: set[str], needs: _Sockets) -> set[str]:
-    """Add to parts that run those that run thereupon, whatever a router chooses."""
-    has_grown = True
-    while has_grown:
-        ahead = {taker for one in runs for taker in pipeline.graph.successors(one)} - runs
-        new = {part for part in ahead if all(runs & set(one.senders) for one in needs[part].values())}
-        runs, has_grown = runs | new, bool(new)
-    return runs
-
-
-def _check_begun(pipeline: Pipeline, needs: _Sockets, runs: set[str], last: set[str]) -> None:
+def _check_begun(pipeline: Pipeline, needs: Needs, runs: set[str], last: set[str]) -> None:
     """Refuse a pipeline in which no question gets to the end: a part waits for what comes only when it has run."""
-    waiting = {
+    rings = {
         f"{name}.{key}": socket.is_greedy
         for name in (needs.keys() - runs if last - runs else ())
         for key, socket in needs[name].items()
-        if {*socket.senders} <= _behind(pipeline, {name})
+        if {*socket.senders} <= behind(pipeline, {name})
     }
-    if waiting:  # one of the joiners among them is where what begins the loop was connected
-        joiners = sorted(path for path, is_joiner in waiting.items() if is_joiner is max(waiting.values()))
+    if rings:  # one of the joiners among them is where what begins the loop was connected
+        joiners = sorted(path for path, is_joiner in rings.items() if is_joiner is max(rings.values()))
         msg = (
             f"no question leads to {' and '.join(sorted(last - runs))}, since {' and '.join(joiners)} can get a first "
             f"value only from what comes behind; connect what begins it to {' or '.join(joiners)}"
         )
         raise ConfigurationError(msg)
-
-
-def _refuse_once(pipeline: Pipeline, path: str, socket: Any, again: Collection[str]) -> NoReturn:
-    handed_on = [
-        f"{part}.{key}"
-        for sender in socket.senders
-        for part in sorted({*pipeline.graph.successors(sender)}.intersection(again) - {path.partition(".")[0]})
-        for key, one in (sockets_of(pipeline.get_component(part), "output") or {}).items()
-        if one.type == socket.type
-    ]
-    such = f", such as {handed_on[0]}" if handed_on else ""
-    msg = (
-        f"{path.partition('.')[0]!r} runs in each pass, and {path} comes from {' and '.join(socket.senders)}, which "
-        f"runs once: the second pass would end there without a result; connect what comes in each pass{such}, or name "
-        f"{path} among the inputs at the end of the file"
-    )
-    raise ConfigurationError(msg)
