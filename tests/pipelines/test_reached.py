@@ -54,8 +54,8 @@ def test_a_part_of_the_loop_that_gets_an_input_once_is_refused_with_what_comes_e
         loaded(ranked("guard.query"))
     assert str(refused.value) == (
         "'rank' runs in each pass, and rank.query comes from guard, which runs once: the second pass ends there "
-        "without a result; connect what comes in each pass, such as search_query.value, or nothing, and give rank.query to the "
-        "run, by a line under inputs at the end of the file"
+        "without a result; connect what comes in each pass, such as search_query.value, or nothing, and give "
+        "rank.query to the run, by a line under inputs at the end of the file"
     )
 
 
