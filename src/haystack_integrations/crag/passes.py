@@ -29,15 +29,16 @@ def needs_of(pipeline: Pipeline, given: Collection[str] = ()) -> dict[str, dict[
     }
 
 
-def behind(pipeline: Pipeline, parts: set[str]) -> set[str]:
+def behind(pipeline: Pipeline, parts: set[str], *past: str) -> set[str]:
     """
     Add to some parts all that they lead to.
 
     :param pipeline: The pipeline.
     :param parts: The names of some.
+    :param past: Parts that no way may lead through.
     :returns: Names.
     """
-    while new := {taker for one in parts for taker in pipeline.graph.successors(one)} - parts:
+    while new := {taker for one in parts for taker in pipeline.graph.successors(one)} - parts - {*past}:
         parts = parts | new
     return parts
 
