@@ -18,9 +18,10 @@ logger = logging.getLogger(__name__)
 
 def tell_of_other_question(documents: Sequence[Document], question: str) -> None:
     """
-    Warn where a grader was asked something else than the router, such as the search query of this pass, or nothing.
+    Warn where a grader was asked something else than the router, such as the search query of this pass, or nothing, or
+    not of all documents.
 
-    No grade counts then, and the run looks like one whose grader was down.
+    No grade counts then, and the run looks like one whose grader was down, or like one that found nothing.
 
     :param documents: What the router got.
     :param question: `question_id` of its own question.
@@ -32,6 +33,14 @@ def tell_of_other_question(documents: Sequence[Document], question: str) -> None
             "none of the {count} documents has a grade, so that none can be judged; put a grader before the router, "
             "and nothing between the two that brings documents of its own",
             count=len(documents),
+        )
+    if asked and None in grades[: max(at for at, grade in enumerate(grades) if grade is not None)]:
+        # Where a grader takes so many documents only, it is the last ones that have no grade.
+        logger.warning(
+            "{count} of {all} documents have no grade and stand before others that have one: they do not count; put "
+            "what brings or joins documents before the grader, and nothing of that kind between it and the router",
+            count=grades.count(None),
+            all=len(documents),
         )
     if asked and not asked & {question, ""} and None not in grades:
         logger.warning(
