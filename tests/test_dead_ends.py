@@ -1,16 +1,21 @@
 """A branch that a pipeline of one's own does not connect: the run ends there, and says so."""
 
 import asyncio
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, SuperComponent
+from haystack.components.builders import ChatPromptBuilder
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
+from haystack.components.rankers import LLMRanker, LostInTheMiddleRanker
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineRuntimeError
+from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import fill, graded, run_by_door, scripted
 
@@ -33,6 +38,7 @@ from haystack_integrations.crag.state import CragState
 QUESTION = "Who wrote Emma?"
 FEW = [Document(content="Emma is by Jane Austen.")]
 MANY = [Document(content=str(number)) for number in range(3)]
+ASKING = [ChatMessage.from_user("{{ question }} {{ documents }}")]
 SURE, UNSURE = [graded("Emma is by Jane Austen.", 0.95, QUESTION)], [graded("Emma", 0.5, QUESTION)]
 
 
@@ -85,6 +91,16 @@ def test_an_expander_without_another_query_names_the_output_that_ends_the_run(
     kind: Any = str if output == "query" else list[str]
     said = warnings_of(expander, {output: kind}, {"state": state}, caplog)
     assert "the output exhausted of QueryExpander leads nowhere" in said
+
+
+def test_an_expander_whose_query_nobody_searches_for_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    """The run ended without a word behind an expander that was connected to the joiner of states only."""
+    state: Any = CragRouter().run(query=QUESTION, documents=[])["re_retrieve"]
+    inputs, judged = {"state": state}, {"exhausted": list[Document], "state": CragState}
+    said = "the output query of QueryExpander leads nowhere"
+    assert said in warnings_of(QueryExpander(), judged, inputs, caplog)
+    for output, kind in {"query": str, "queries": list[str]}.items():
+        assert said not in warnings_of(QueryExpander(), {**judged, output: kind}, inputs, caplog)
 
 
 def test_a_web_that_gets_no_query_is_asked_by_the_state_and_no_dead_end(caplog: pytest.LogCaptureFixture) -> None:
@@ -209,7 +225,10 @@ def test_a_web_search_that_gets_neither_a_query_nor_a_state_is_refused(
     spec, file = yaml.safe_load(export("signals_rag")), tmp_path / "cut.yml"
     spec["connections"].remove({"sender": "correction.value", "receiver": "web.state"})
     file.write_text(yaml.safe_dump(spec), encoding="utf-8")
-    rag = load(str(file), store=in_memory_store, generator=scripted("x"))
+    with pytest.raises(ConfigurationError, match=r"join.web comes from web, which runs once: .* pass ends there"):
+        load(str(file), store=in_memory_store, generator=scripted("x"))
+    spec["components"]["generator"]["init_parameters"] = {"chat_generator": MockChatGenerator("x").to_dict()}
+    rag = SuperComponent(Pipeline.from_dict(spec), spec["inputs"], {"record.crag": "crag"})  # Haystack looks at no ways
     with pytest.raises(PipelineRuntimeError, match="WebFallback got neither a question nor a state"):
         run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
 
@@ -241,3 +260,42 @@ def test_a_record_of_a_run_that_writes_no_answer_has_none_to_be_told_of(
     fill(in_memory_store, FEW)
     load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)
     assert "RecordBuilder" not in caplog.text
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("prompt", [EvidencePromptBuilder(), ChatPromptBuilder(ASKING)])
+def test_a_prompt_that_numbers_otherwise_than_the_record_is_told_behind_haystacks_own_loader(
+    prompt: Any, linked: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a ranker between router and prompt, [2] named another passage in the record, and nothing said so."""
+    parts = {"router": CragRouter(), "middle": LostInTheMiddleRanker(), "prompt": deepcopy(prompt)}
+    pipeline = Pipeline()
+    for name, part in {**parts, "llm": scripted("x"), "record": RecordBuilder()}.items():
+        pipeline.add_component(name, part)
+    ways = [("router.generate", "middle.documents"), ("middle.documents", "prompt.documents")]
+    ways += [("prompt.prompt", "llm.messages"), ("llm.replies", "record.replies"), ("router.outcome", "record.outcome")]
+    ways += [("middle.documents", "record.documents")] if linked else []
+    for giving, taking in ways:
+        pipeline.connect(giving, taking)
+    pipeline.run({"router": {"query": QUESTION, "documents": SURE}, "prompt": {"question": QUESTION}})
+    said = "'prompt' numbers the documents of ['middle.documents'], and 'record' gives those of the router"
+    assert (said in caplog.text) is not linked
+
+
+@pytest.mark.parametrize("query", ["guard.query", "search_query.value"])
+def test_a_part_that_waits_in_the_second_pass_is_told_by_a_router_that_haystack_loaded(
+    query: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The result had no answer and no record, and nothing said why; where the query comes each time all is well."""
+    spec = yaml.safe_load(export("corrective_retrieval"))
+    ranker = LLMRanker(chat_generator=MockChatGenerator('{"documents": [{"index": 1}]}'))
+    spec["components"]["rank"] = ranker.to_dict()
+    links = [one for one in spec["connections"] if one["receiver"] != "grader.documents"]
+    ways = {"fuse.documents": "rank.documents", query: "rank.query", "rank.documents": "grader.documents"}
+    spec["connections"] = links + [{"sender": one, "receiver": other} for one, other in ways.items()]
+    pipeline = Pipeline.loads(yaml.safe_dump(spec))
+    asked = {part: {"query": "Who repairs bicycles?"} for part in ("guard", "grader", "router")}
+    is_once = query == "guard.query"
+    assert ("record" in pipeline.run(asked)) is not is_once
+    said = "'rank' runs in each pass, and rank.query comes from guard, which runs once: the second pass ends there"
+    assert (said in caplog.text) is is_once

@@ -107,6 +107,22 @@ class _Gone:
         return {"documents": None}
 
 
+@component
+class _Misnamed:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, Any]:
+        return {"docs": []}
+
+
+def test_a_retriever_that_names_its_output_otherwise_is_a_mistake_and_no_failed_search() -> None:
+    """It gives no document to any question; the log said `KeyError`, and the other search answered alone."""
+    retriever, said = ReportingRetriever(_Misnamed()), r"_Misnamed gave \['docs'\], wanted documents"
+    with pytest.raises(ConfigurationError, match=said):
+        retriever.run(query="Who wrote Emma?")
+    with pytest.raises(ConfigurationError, match=said):
+        asyncio.run(retriever.run_async(query="Who wrote Emma?"))
+
+
 def test_a_retriever_that_gives_no_list_at_all_is_a_search_that_failed() -> None:
     """Some give `None` where their service did not answer; it ended the whole run in the part that reads the list."""
     told = {"documents": [], "report": {"status": "failed", "kind": "no_documents"}}

@@ -308,6 +308,17 @@ def test_documents_that_no_grader_has_seen_are_warned_of(
     assert "has a grade" not in caplog.text
 
 
+def test_a_document_that_came_past_the_grader_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    """A joiner behind the grader took the version without the grade, and the question seemed to have no answer."""
+    past, said = Document(content="a"), "1 of 2 documents have no grade and stand before others that have one"
+    CragRouter().run(
+        query=QUESTION, documents=[*docs(0.1), past]
+    )  # the last, as a grader with `max_documents` leaves it
+    assert said not in caplog.text
+    CragRouter().run(query=QUESTION, documents=[past, *docs(0.1)])
+    assert said in caplog.text
+
+
 def test_a_state_that_no_run_began_with_is_refused() -> None:
     """Made by hand, it has no query that a decision could name."""
     with pytest.raises(ConfigurationError, match=r"make it by CragState.start\(question\)"):

@@ -264,6 +264,7 @@ def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
         {"weights": ["bm25"]},
         *({"weights": {"bm25": 1}, "rrf_k": bad} for bad in (math.nan, math.inf, True, 2.5, None)),
         *({"weights": {"bm25": 1}, "top_k": bad} for bad in (math.nan, math.inf, True, 2.5, None)),
+        *({"weights": {"bm25": 1}, "similarity": bad} for bad in ("cosine", {"bm25": "cosinus"}, {"bm25": ["cosine"]})),
         *({"weights": {"bm25": 1}, "max_tokens": bad} for bad in (math.nan, math.inf, True, 2.5)),
     ],
 )

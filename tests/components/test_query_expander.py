@@ -278,6 +278,11 @@ def test_the_same_query_is_never_sent_twice_with_the_same_strategy(question: str
         ({"n": 11}, "from 1 to 10"),
         ({"timeout_s": 0}, "> 0"),
         ({"strategies": [{"name": "x"}]}, "needs a name and weights"),
+        ({"strategies": [{"name": "x", "weights": {"bm25": 1}, "expand": "no"}]}, "expand, true or false, but got"),
+        (
+            {"mode": "multi", "template": ["{{ question }}"], "chat_generator": scripted("x")},
+            "must be a text, but got a list",
+        ),
         ({"synonyms": {"a": "b"}}, "for the term 'a'"),
         ({"synonyms": {" ": ["b"]}}, "got the term ' '"),
         ({"mode": "multi", "template": "{{ query }}"}, "'question'"),

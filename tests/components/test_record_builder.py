@@ -37,6 +37,15 @@ def test_a_state_that_no_router_decided_about_is_refused() -> None:
         RecordBuilder().run(outcome=CragState.start(QUESTION))
 
 
+def test_the_conversation_of_an_agent_is_no_answer() -> None:
+    """Its first message, the prompt, became the answer, and the record said that it was written."""
+    prompt, answer = ChatMessage.from_user("Answer from [1]."), ChatMessage.from_assistant("Jane Austen [1].")
+    state = outcome([0.9])
+    with pytest.raises(ConfigurationError, match=r"conversation for replies \(user, assistant\).*connect last_message"):
+        RecordBuilder().run(outcome=state, replies=[prompt, answer])
+    assert RecordBuilder().run(outcome=state, replies=[answer, answer])["crag"]["answer"]["status"] == "written"
+
+
 def test_tokens_and_calls_of_grading_and_answer_are_summed() -> None:
     """Two gradings and one answer."""
     usage = {"prompt_tokens": 200, "completion_tokens": 20}

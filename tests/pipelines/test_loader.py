@@ -210,6 +210,23 @@ def test_a_class_of_ones_own_that_is_not_found_is_told_where_modules_are_searche
     assert "\n" not in str(said.value)
 
 
+@pytest.mark.parametrize(
+    ("part", "own", "short"),
+    [
+        ("bm25", "in_memory.bm25_retriever.InMemoryBM25Retriever", "in_memory.InMemoryBM25Retriever"),
+        ("grader", "chat.openai.OpenAIChatGenerator", "chat.OpenAIChatGenerator"),
+        ("keywords", "in_memory.document_store.InMemoryDocumentStore", "in_memory.InMemoryDocumentStore"),
+    ],
+)
+def test_a_type_written_as_programs_import_it_is_told_with_its_own_module(
+    tmp_path: Path, part: str, own: str, short: str
+) -> None:
+    """Haystack makes a component only by the module in which its class is written; also of one inside another."""
+    (tmp_path / "mine.yml").write_text(source("corrective_rag").replace(own, short, 1))
+    with pytest.raises(ConfigurationError, match=rf"component '{part}' .*{short}', wanted it by its own .*{own}"):
+        load(tmp_path / "mine.yml")
+
+
 UNTYPED = "{components: {a: {}}, connections: [], inputs: {}, outputs: {}}"
 
 
@@ -269,6 +286,39 @@ def test_a_slip_in_a_file_of_ones_own_is_named_by_its_key(key: str, value: objec
     assert "mine.yml" in str(caught.value)
 
 
+@pytest.mark.parametrize("beside", ["max_characters", "init_params"])
+def test_settings_that_stand_where_nobody_reads_them_are_refused(beside: str, tmp_path: Path) -> None:
+    """Haystack leaves them out without a word, and the part runs by its defaults."""
+    given = {"inputs": {"query": "guard.query"}, "outputs": {"query": "guard.query"}, "connections": []}
+    spec = {"components": {"guard": {"type": PART, beside: {"max_characters": 9}}}, **given}
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=rf"'guard' of .* has \['{beside}'\] beside type and init_parameters"):
+        load(tmp_path / "mine.yml")
+
+
+@pytest.mark.parametrize("model", [{"type": "OpenAIChatGenerator", "init_parameters": {}}, {"model": "m"}])
+def test_a_model_that_the_file_only_half_names_is_told_how_it_is_named(model: dict[str, Any], tmp_path: Path) -> None:
+    """Haystack makes a component of a mapping only where its type has a module."""
+    spec = yaml.safe_load(source("corrective_rag"))
+    spec["components"]["grader"]["init_parameters"]["chat_generator"] = model
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"got a mapping, which is a component only with `type: module.Class"):
+        load(tmp_path / "mine.yml")
+
+
+@pytest.mark.parametrize("key", ["sk-of-this-test", "${OPENAI_API_KEY}", {"type": "token", "token": "sk-of-this-test"}])
+def test_a_key_that_stands_in_the_file_is_refused_and_not_repeated(key: Any, tmp_path: Path) -> None:
+    """Haystack's client said at the first question that a text has no attribute 'resolve_value'."""
+    spec = yaml.safe_load(source("corrective_rag"))
+    spec["components"]["generator"]["init_parameters"]["chat_generator"]["init_parameters"]["api_key"] = key
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(
+        ConfigurationError, match=r"'generator' of .* as api_key, wanted the name of the var"
+    ) as refused:
+        load(tmp_path / "mine.yml")
+    assert "sk-" not in str(refused.value)
+
+
 def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     """As where the lines under `init_parameters:` are all commented out."""
     given = {"inputs": {"query": "guard.query"}, "outputs": {"query": "guard.query"}, "connections": []}
@@ -283,6 +333,42 @@ def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text(text)
     with pytest.raises(ConfigurationError, match=r"mine.yml' is no readable YAML"):
         load(tmp_path / "mine.yml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "      max_iterations: 3\n",
+            "      max_iterations: 3\n      max_iterations: 1\n",
+            "'max_iterations' stands twice",
+        ),
+        ("  record:\n", "  grader:\n    type: a.B\n  record:\n", "the key 'grader' stands twice in one mapping"),
+        ("  graded:\n", "\tgraded:\n", r"character '\\t' that cannot start any token, in line"),
+        ("max_iterations: 3", "max_iterations: !!python/object/apply:os.getcwd []", "python/object/apply:os.getcwd'"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """Of two equal keys YAML's reader takes the last: a part under a name that is taken was lost without a word."""
+    text = source("corrective_retrieval")
+    lines = text[: text.index(old)].count("\n") + new.count("\n") - 1
+    (tmp_path / "mine.yml").write_text(text.replace(old, new))
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        load(tmp_path / "mine.yml")
+    assert "in line" in str(refused.value)
+    assert abs(int(re.findall(r"in line (\d+)", str(refused.value))[0]) - lines) <= 3
+
+
+def test_a_merged_mapping_may_be_changed_key_by_key(tmp_path: Path) -> None:
+    """Only keys that somebody wrote twice are refused."""
+    text = source("corrective_retrieval").replace(
+        "init_parameters: {type_: str}", "init_parameters: &kind {type_: str}"
+    )
+    merged = 'init_parameters: {<<: *kind, type_: "list[haystack.dataclasses.document.Document]"}'
+    own = text.replace('init_parameters: {type_: "list[haystack.dataclasses.document.Document]"}', merged)
+    assert own.count("*kind") == 1
+    (tmp_path / "mine.yml").write_text(own)
+    assert load(tmp_path / "mine.yml").run(query="Why?")["crag"]["verdict"] == "incorrect"
 
 
 def test_whatever_haystack_stumbles_over_names_the_file_and_the_error(tmp_path: Path) -> None:
@@ -349,7 +435,7 @@ def test_a_store_is_searched_by_the_retrievers_that_another_one_holds_in_a_mappi
 
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
-    with pytest.raises(ConfigurationError, match=r"may choose \['web'\], but nothing is connected"):
+    with pytest.raises(ConfigurationError, match=r"may choose 'web', but nothing is connected to 'web'"):
         load("corrective_retrieval", store=store, router={"on_incorrect": ["re_retrieve", "web"]})
 
 
@@ -361,6 +447,19 @@ class Search:
     def run(self, query: str) -> dict[str, Any]:
         """Find nothing."""
         return {"documents": [], "links": []}
+
+
+def test_a_policy_that_leads_to_a_part_and_no_further_is_refused(tmp_path: Path) -> None:
+    """As where the web was taken out, and the part that writes its query was left: those runs gave nothing."""
+    spec = yaml.safe_load(source("paper_rag"))
+    spec["components"].pop("web")
+    spec["connections"] = [one for one in spec["connections"] if not re.search(r"\bweb\.", f"{one}")]
+    spec["optional_inputs"].pop("web")
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(
+        ConfigurationError, match=r"may choose 'web', but what is connected to 'web' ends at rewriter; "
+    ):
+        load(tmp_path / "own.yml")
 
 
 def test_a_web_search_in_the_place_of_what_asks_it_is_told_where_it_goes(store: Any) -> None:
@@ -553,6 +652,20 @@ def test_a_models_own_listener_hears_the_answer_and_no_grading(store: Any) -> No
     assert "".join(heard).strip() in ("", "An answer [1].")
 
 
+def test_a_ranker_that_shows_its_model_to_nobody_keeps_that_of_the_file(tmp_path: Path, store: Any) -> None:
+    """Haystack's LLMRanker: `load` gives the caller's model to the parts that show theirs."""
+    spec = yaml.safe_load(source("corrective_rag"))
+    ranker = LLMRanker(chat_generator=MockChatGenerator('{"documents": [{"index": 1}]}'))
+    ranked = {"sender": "rank.documents", "receiver": "grader.documents"}
+    links = [one for one in spec["connections"] if one["receiver"] != "grader.documents"]
+    spec["components"]["rank"] = ranker.to_dict()
+    spec["connections"] = [*links, {"sender": "fuse.documents", "receiver": "rank.documents"}, ranked]
+    spec["inputs"]["query"].append("rank.query")
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    rag = load(tmp_path / "own.yml", store=store, grader=grading_by(lambda _: 0.9), generator=scripted("There [1]."))
+    assert rag.run(query=QUESTION)["crag"]["documents_before"] == 1
+
+
 def test_an_anchor_that_was_taken_out_is_explained(tmp_path: Path) -> None:
     """The store of all parts stands in the first that has one."""
     own = tmp_path / "own.yml"
@@ -586,6 +699,11 @@ def test_a_part_that_cannot_be_put_on_a_store_is_named(store: Any, tmp_path: Pat
             "router",
             {"max_iteration": 2},
             "CragRouter has no setting ['max_iteration']; did you mean 'max_iterations'? ",
+        ),
+        (
+            "router",
+            {"upper_threshold": 0.6, "filter": 0.2},
+            "CragRouter has no setting ['filter', 'upper_threshold']; did you mean 'filter_threshold' and 'upper'? ",
         ),
         (
             "grader",
@@ -633,6 +751,12 @@ def test_an_unknown_setting_inside_a_list_is_named_too(tmp_path: Path) -> None:
         load(own)
 
 
+def test_settings_of_a_generator_that_a_pipeline_has_not_are_refused() -> None:
+    """A model as `generator` may go to a grader; settings go nowhere."""
+    with pytest.raises(ConfigurationError, match=r"'corrective_retrieval' has no component \['generator'\]; choose fr"):
+        load("corrective_retrieval", generator={"timeout_s": 3})
+
+
 def test_a_part_that_a_pipeline_has_not_is_not_guessed_to_be_itself() -> None:
     """`grader` is an argument of `load`, and no component of the control."""
     with pytest.raises(ConfigurationError, match=r"has no component \['grader'\]; choose from"):
@@ -649,6 +773,17 @@ def test_weights_of_a_retriever_that_there_is_not_are_refused() -> None:
     ):
         with pytest.raises(ConfigurationError, match=re.escape(said)):
             load("corrective_retrieval", store=store, **given)
+
+
+def test_a_strategy_that_no_joiner_is_told_of_is_refused(tmp_path: Path) -> None:
+    """The record named the strategy, and the lists were fused by the joiner's own weights."""
+    spec = yaml.safe_load(source("agent_rag"))
+    spec["connections"] = [one for one in spec["connections"] if one["receiver"] != "fuse.state"]
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    with pytest.raises(
+        ConfigurationError, match=r"of '(guard|expander)' has weights for 'fuse', .* state to fuse.state"
+    ):
+        load(tmp_path / "own.yml")
 
 
 def test_a_ranker_between_router_and_prompt_goes_to_the_record_too(tmp_path: Path, store: Any) -> None:

@@ -54,19 +54,37 @@ def check_weights(weights: Any, kept: Any) -> None:
         raise ConfigurationError(msg)
 
 
+def check_similarity(similarity: Any, weights: Mapping[str, float]) -> None:
+    """
+    Refuse what does not say which scores are vector similarities.
+
+    :param similarity: A word of `SIMILARITIES` by retriever.
+    :param weights: The weights of all retrievers, by their names.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    if not isinstance(similarity, Mapping) or not all(kind in SIMILARITIES for kind in similarity.values()):
+        msg = f"similarity must say for each retriever one of {list(SIMILARITIES)}, but got {similarity!r}"
+        raise ConfigurationError(msg)
+    if unknown := set(similarity) - set(weights):
+        msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"
+        raise ConfigurationError(msg)
+
+
 def check_strategy(strategy: Any, *options: str) -> None:
     """
     Refuse a retrieval strategy that lists cannot be fused by.
 
     :param strategy: A name, and weights by retriever in the place of the joiner's own.
-    :param options: What else it may say.
+    :param options: What else it may say, true or false.
     :raises ConfigurationError: With what was got and what is accepted.
     """
     wanted = {"name", "weights"}
     is_one = isinstance(strategy, Mapping) and wanted <= set(strategy) <= {*wanted, *options}
-    weights = strategy["weights"] if is_one else None
+    weights = (
+        strategy["weights"] if is_one and all(isinstance(strategy.get(one, True), bool) for one in options) else None
+    )
     if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
-        more = f", and may have {' or '.join(options)}" if options else ""
+        more = f", and may have {' or '.join(options)}, true or false" if options else ""
         msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"
         raise ConfigurationError(msg)
 
@@ -108,6 +126,9 @@ def _are_distances(scores: Sequence[float | None]) -> bool:
     known = [score for score in scores if score is not None]
     return known == sorted(known) and known[:1] != known[-1:]
 
+
+SIMILARITIES: Final = ("cosine", "half_cosine")
+"""What the scores of a retriever by vectors can be."""
 
 FUSIONS: Final[dict[str, Callable[[Sequence[float | None], int], list[float]]]] = {
     "rrf": _rank_scores,

@@ -16,7 +16,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.light import search_at_home
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
-from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.sockets import named, sockets_of
 from haystack_integrations.crag.state import CragState
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Fou
     """
     search_at_home(retriever)  # `load` has seen to it, but Hayhooks reads a YAML by itself
     try:
-        return _brought(run_within(retriever, limit.seconds, asked)["documents"])
+        return _brought(retriever, run_within(retriever, limit.seconds, asked))
     except Exception as error:
         return _unsearched(error, limit)
 
@@ -148,7 +148,7 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
     """
     search_at_home(retriever)
     try:
-        return _brought((await run_within_async(retriever, limit.seconds, asked))["documents"])
+        return _brought(retriever, await run_within_async(retriever, limit.seconds, asked))
     except Exception as error:
         return _unsearched(error, limit)
 
@@ -186,7 +186,11 @@ def _is_mistake(error: BaseException | None) -> bool:
     return isinstance(error, _MISTAKES) or is_of_value or type(error).__name__ == _MISTAKE_OF_DATABASES
 
 
-def _brought(documents: list[Document] | None) -> Found:
+def _brought(retriever: Any, given: Mapping[str, Any]) -> Found:
+    if "documents" not in given:
+        msg = f"{named(retriever)} gave {sorted(given)}, wanted documents; give what it found under that name"
+        raise ConfigurationError(msg)
+    documents = given["documents"]
     return not_searched("no_documents") if documents is None else Found(documents, {"status": "ok"})
 
 

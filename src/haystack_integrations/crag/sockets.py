@@ -52,8 +52,10 @@ def named(part: object) -> str:
     Name what was given in the place of a component.
 
     :param part: Any object.
-    :returns: The name of its class; of a class, that it is one.
+    :returns: The name of its class; of a class, that it is one; of a mapping, how YAML names a component.
     """
+    if isinstance(part, dict):
+        return "a mapping, which is a component only with `type: module.ClassName` and `init_parameters`"
     return f"the class {part.__name__}" if isinstance(part, type) else type(part).__name__
 
 

@@ -23,8 +23,11 @@ def compile_template(text: str, whose: str, **probe: Any) -> tuple[Template, str
     :param whose: What to call it in an error, for example `the grader's template`.
     :param probe: A value for each variable that the template may use.
     :returns: The template, and what it makes of the probe.
-    :raises ConfigurationError: When it cannot be compiled or rendered, or uses an unknown variable.
+    :raises ConfigurationError: When it is no text, cannot be compiled or rendered, or uses an unknown variable.
     """
+    if not isinstance(text, str):
+        msg = f"{whose} must be a text, but got a {type(text).__name__}; write one text, not a list of messages"
+        raise ConfigurationError(msg)
     environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     try:
         template = environment.from_string(text)

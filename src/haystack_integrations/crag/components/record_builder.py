@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
-from haystack_integrations.crag.deciding.miswired import tell_of_unread_answer
+from haystack_integrations.crag.deciding.miswired import check_replies, tell_of_other_numbers, tell_of_unread_answer
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
 from haystack_integrations.crag.errors import ConfigurationError
@@ -73,7 +73,7 @@ class RecordBuilder:
                 `unsupported_numbers` are numbers in its text, above twelve, that neither question nor evidence has.
             - `documents`: The evidence the run ended with, as far as the answer's model was shown it; empty when the
                 router abstained.
-        :raises ConfigurationError: For a state that no router has decided about.
+        :raises ConfigurationError: For a state that no router has decided about, or a conversation as `replies`.
         """
         if not outcome.trail:
             msg = (
@@ -84,7 +84,10 @@ class RecordBuilder:
         asked = outcome.action == "generate"
         if asked and replies is None:
             tell_of_unread_answer(self)
+        elif asked:
+            tell_of_other_numbers(self)
         replies = replies or []
+        check_replies(replies)
         evidence = list(outcome.evidence) if documents is None else documents
         evidence, unshown = shown_to(replies if asked else (), evidence)
         sentences = {self.abstention, sentence(self.abstention, spoken(outcome.query))}

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from haystack import Document, logging
+from haystack import Document, Pipeline, logging
+from haystack.dataclasses import ChatMessage, ChatRole
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
-from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, untold_of
+from haystack_integrations.crag.passes import behind, needs_of, waiting
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, pipeline_of, sockets_of, untold_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -16,9 +18,10 @@ logger = logging.getLogger(__name__)
 
 def tell_of_other_question(documents: Sequence[Document], question: str) -> None:
     """
-    Warn where a grader was asked something else than the router, such as the search query of this pass, or nothing.
+    Warn where a grader was asked something else than the router, such as the search query of this pass, or nothing, or
+    not of all documents.
 
-    No grade counts then, and the run looks like one whose grader was down.
+    No grade counts then, and the run looks like one whose grader was down, or like one that found nothing.
 
     :param documents: What the router got.
     :param question: `question_id` of its own question.
@@ -30,6 +33,14 @@ def tell_of_other_question(documents: Sequence[Document], question: str) -> None
             "none of the {count} documents has a grade, so that none can be judged; put a grader before the router, "
             "and nothing between the two that brings documents of its own",
             count=len(documents),
+        )
+    if asked and None in grades[: max(at for at, grade in enumerate(grades) if grade is not None)]:
+        # Where a grader takes so many documents only, it is the last ones that have no grade.
+        logger.warning(
+            "{count} of {all} documents have no grade and stand before others that have one: they do not count; put "
+            "what brings or joins documents before the grader, and nothing of that kind between it and the router",
+            count=grades.count(None),
+            all=len(documents),
         )
     if asked and not asked & {question, ""} and None not in grades:
         logger.warning(
@@ -58,6 +69,14 @@ def check_ways(router: Any, action: str) -> None:
             "the router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
             action=action,
         )
+    if (pipeline := pipeline_of(router)) is not None:
+        # What has no sender, each run has to give: Haystack sees to it.
+        needs = {
+            name: {key: socket for key, socket in sockets.items() if socket.senders}
+            for name, sockets in needs_of(pipeline).items()
+        }
+        if (why := waiting(pipeline, needs)) is not None:
+            logger.warning("a part of this pipeline may end the next pass: {why}", why=why)
     if leads_back(router, action, "state"):
         msg = (
             f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "
@@ -98,6 +117,68 @@ def tell_of_unread_answer(record: Any) -> None:
             writers=" and ".join(writers),
             writer=writers[0],
         )
+
+
+def other_numbers(pipeline: Pipeline, record: str) -> str | None:
+    """
+    Find a prompt that numbers other documents than a record gives, or in another order: answers cite by number.
+
+    :param pipeline: The pipeline.
+    :param record: The name of its RecordBuilder.
+    :returns: What is wrong and the way out; None where all numbers are the same.
+    """
+    deciders, given = _senders(pipeline, record, "outcome"), _senders(pipeline, record, "documents")
+    routers = {one.partition(".")[0] for one in deciders}
+    for name in pipeline.graph.nodes:
+        part = pipeline.get_component(name)
+        is_prompt = "documents" in (sockets_of(part, "input") or ()) and "prompt" in (sockets_of(part, "output") or ())
+        if not is_prompt or record not in behind(pipeline, {name}, *routers):
+            continue
+        shown = _senders(pipeline, name, "documents")
+        # Without documents of its own a record gives those of the router.
+        if given != shown and (given or not {one.partition(".")[0] for one in shown} <= routers):
+            wanted = ", ".join(sorted(shown - given)) or "nothing else"
+            return (
+                f"{name!r} numbers the documents of {sorted(shown)}, and {record!r} gives those of "
+                f"{sorted(given) or 'the router'}: numbers in an answer would name the wrong ones; connect {wanted} to "
+                f"{record}.documents"
+            )
+    return None
+
+
+def tell_of_other_numbers(record: Any) -> None:
+    """
+    Warn of it, where Haystack's own loader looked at nothing.
+
+    :param record: The component, in whatever pipeline.
+    """
+    pipeline = pipeline_of(record)
+    names = [] if pipeline is None else [name for name in pipeline.graph if pipeline.get_component(name) is record]
+    for name in names:
+        if (why := other_numbers(pipeline, name)) is not None:
+            logger.warning("{why}", why=why)
+
+
+def _senders(pipeline: Pipeline, name: str, socket: str) -> set[str]:
+    """Name the outputs that one input of a part comes from."""
+    edges = pipeline.graph.in_edges(name, data=True)
+    return {f"{one}.{data['from_socket'].name}" for one, _, data in edges if data["to_socket"].name == socket}
+
+
+def check_replies(replies: Sequence[ChatMessage]) -> None:
+    """
+    Refuse a whole conversation in the place of an answer: the first text of it, a prompt, would be the answer.
+
+    :param replies: What the record got. The text of an abstention alone comes as a message of a user, by Haystack.
+    :raises ConfigurationError: For messages of others than a model beside its own.
+    """
+    if len(replies) > 1 and any(reply.role != ChatRole.ASSISTANT for reply in replies):
+        roles = ", ".join(reply.role.value for reply in replies)
+        msg = (
+            f"RecordBuilder got a conversation for replies ({roles}), wanted what the model answered; of an "
+            "Agent connect last_message, and not messages, to record and answer"
+        )
+        raise ConfigurationError(msg)
 
 
 def begun(query: str, state: CragState | None) -> CragState:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from haystack_integrations.crag.sockets import pipeline_of, sockets_of, tell_of_dead_end
+from haystack_integrations.crag.sockets import leads_on, pipeline_of, sockets_of, tell_of_dead_end
 from haystack_integrations.crag.vocabulary import WEB
 
 _QUERIES: Final = ("query", "queries")
@@ -24,13 +24,16 @@ def can_be_searched(expander: Any) -> bool:
 
 def ended(expander: Any, result: dict[str, Any]) -> dict[str, Any]:
     """
-    Warn where the loop ends for want of another query, and nothing is connected that would end the run.
+    Warn where the loop ends for want of another query, and nothing is connected that would end the run; or that is
+    asked the next one.
 
     :param expander: The component.
     :param result: What it gives.
     :returns: The same.
     """
     # A web that gets no query is asked all the same, by the question in the state.
-    if "exhausted" in result and expander.mode != WEB:
+    if expander.mode != WEB and "exhausted" in result:
         tell_of_dead_end(expander, "exhausted", *_QUERIES)
+    elif expander.mode != WEB and not leads_on(expander, "queries"):
+        tell_of_dead_end(expander, "query", "exhausted")
     return result

@@ -1,19 +1,19 @@
 """What must hold for a pipeline before its first question."""
 
 from collections.abc import Mapping
-from itertools import product
 from typing import Any, Final
 
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
-from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.deciding.miswired import other_numbers
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
+from haystack_integrations.crag.pipelines.reached import check_ends, check_reached, led_to
 from haystack_integrations.crag.sockets import leads_on, sockets_of
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -24,15 +24,17 @@ OF_THE_SET: Final = {"aggregate": "set"}
 """The setting by which a router goes by a grader's word on the whole set."""
 
 
-def check_loaded(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
+def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
     Refuse a pipeline that would go wrong without a word.
 
     :param pipeline: A loaded pipeline.
-    :param outputs: What it gives: of which part, by name.
+    :param spec: Its YAML, as `read` gives it.
     :raises ConfigurationError: Naming the part, what is wrong with it and the way out.
     """
-    check_actions(pipeline, outputs)
+    check_ends(pipeline, spec)
+    check_actions(pipeline, spec["outputs"])
+    check_reached(pipeline, spec)
     check_weights(pipeline)
     check_numbers(pipeline)
 
@@ -52,12 +54,16 @@ def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
         ladders = (router.on_ambiguous, router.on_incorrect, router.on_ungraded)
         wanted = {action for ladder in ladders for action in ([ladder] if isinstance(ladder, str) else ladder)}
         wanted |= {"web_and_refine"} if router.keep_good and "web" in wanted else set()
-        if missing := [action for action in sorted(wanted & LOOP_ACTIONS) if not leads_on(router, action)]:
-            msg = (
-                f"the policy of {name!r} may choose {missing}, but nothing is connected to {missing[0]!r}; connect a "
-                f"correction to {name}.{missing[0]}, or choose another action"
-            )
-            raise ConfigurationError(msg)
+        for action in sorted(wanted & LOOP_ACTIONS):
+            behind = led_to(pipeline, name, action)
+            if not behind & {path.partition(".")[0] for path in outputs.values()}:
+                ends = " and ".join(sorted(one for one in behind if not pipeline.graph.out_degree(one)))
+                what = (
+                    f"what is connected to {action!r} ends at {ends}" if ends else f"nothing is connected to {action!r}"
+                )
+                way = f"lead on from {ends} to where documents are judged" if ends else "connect a correction to it"
+                msg = f"the policy of {name!r} may choose {action!r}, but {what}; {way}, or choose another action"
+                raise ConfigurationError(msg)
         if "answers" in outputs and not leads_on(router, "abstain") and f"{name}.abstain" not in outputs.values():
             msg = (
                 f"where {name!r} abstains there would be no answers, as nothing is connected to 'abstain'; connect "
@@ -68,13 +74,14 @@ def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
 
 def check_weights(pipeline: Pipeline) -> None:
     """
-    Refuse a strategy that weighs a retriever which no joiner knows: a slip in its name would be passed over.
+    Refuse a strategy that weighs a retriever which no joiner knows, or whose joiner gets no state: it has no effect.
 
     :param pipeline: A loaded pipeline.
     :raises ConfigurationError: Naming the part, the retriever and those that there are.
     """
     parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
-    known = {name for part in parts.values() if isinstance(part, EvidenceJoiner) for name in part.weights}
+    joiners = {name: part for name, part in parts.items() if isinstance(part, EvidenceJoiner)}
+    known = {name for joiner in joiners.values() for name in joiner.weights}
     for name, part in parts.items():
         strategies = part.strategies if isinstance(part, QueryExpander) else []
         strategies = [part.strategy] if isinstance(part, QuestionGuard) and part.strategy else strategies
@@ -83,6 +90,13 @@ def check_weights(pipeline: Pipeline) -> None:
                 msg = (
                     f"the strategy {strategy['name']!r} of {name!r} has weights for {unknown}, which no joiner has; "
                     f"choose from {sorted(known)}"
+                )
+                raise ConfigurationError(msg)
+            untold = [one for one, joiner in joiners.items() if set(joiner.weights) & set(strategy["weights"])]
+            if untold := [one for one in untold if not (sockets_of(joiners[one], "input") or {})["state"].senders]:
+                msg = (
+                    f"the strategy {strategy['name']!r} of {name!r} has weights for {untold[0]!r}, which would keep "
+                    f"its own, since nothing tells it of the strategy; connect the state to {untold[0]}.state"
                 )
                 raise ConfigurationError(msg)
 
@@ -94,28 +108,12 @@ def check_numbers(pipeline: Pipeline) -> None:
     :param pipeline: A loaded pipeline.
     :raises ConfigurationError: Naming both parts, and the connection that is missing.
     """
-    prompts, records = (
-        [name for name in pipeline.graph.nodes if isinstance(pipeline.get_component(name), kind)]
-        for kind in (EvidencePromptBuilder, RecordBuilder)
-    )
-    for prompt, record in product(prompts, records):
-        shown, given = (_documents_of(pipeline, name) for name in (prompt, record))
-        chosen = {one for one in shown if isinstance(pipeline.get_component(one.partition(".")[0]), CragRouter)}
-        # Without documents of its own a record gives those of the router.
-        if given != shown and (given or chosen != shown):
-            wanted = ", ".join(sorted(shown - given)) or "nothing else"
-            msg = (
-                f"{prompt!r} numbers the documents of {sorted(shown)}, and {record!r} gives those of "
-                f"{sorted(given) or 'the router'}: numbers in an answer would name the wrong ones; connect {wanted} "
-                f"to {record}.documents"
-            )
-            raise ConfigurationError(msg)
-
-
-def _documents_of(pipeline: Pipeline, name: str) -> set[str]:
-    """Name the outputs that a component's documents come from."""
-    edges = pipeline.graph.in_edges(name, data=True)
-    return {f"{one}.{data['from_socket'].name}" for one, _, data in edges if data["to_socket"].name == "documents"}
+    for name in pipeline.graph.nodes:
+        if (
+            isinstance(pipeline.get_component(name), RecordBuilder)
+            and (why := other_numbers(pipeline, name)) is not None
+        ):
+            raise ConfigurationError(why)
 
 
 def asks_a_model(part: Mapping[str, Any]) -> bool:

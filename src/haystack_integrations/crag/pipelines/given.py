@@ -1,7 +1,7 @@
 """What a caller hands to `load`, checked before anything is made of it: each slip is named by its argument."""
 
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import chain
@@ -56,7 +56,8 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
     :raises ConfigurationError: Naming the argument, and the one that may have been meant; or a model's class.
     """
     known = sorted(spec["components"])
-    if unknown := sorted(set(parts) - set(known) - {"generator"}):
+    spared = set() if isinstance(parts.get("generator"), dict) else {"generator"}  # a model goes to who asks one
+    if unknown := sorted(set(parts) - set(known) - spared):
         asked = sorted(inputs_of(spec).keys() & set(unknown))
         guess = meant([one for one in unknown if one not in _ARGUMENTS], (*known, *_ARGUMENTS))
         hint = f"pass {' and '.join(asked)} to run(); " if asked else guess
@@ -195,8 +196,15 @@ def meant(unknown: Iterable[str], known: Iterable[str]) -> str:
     :returns: A question for a message, with a space behind it; empty without a guess.
     """
     choices = list(known)
-    found = dict.fromkeys(guess for name in unknown for guess in get_close_matches(name, choices, n=1, cutoff=0.5))
+    found = dict.fromkeys(guess for name in unknown for guess in _nearest(name, choices))
     return f"did you mean {' and '.join(map(repr, found))}? " if found else ""
+
+
+def _nearest(name: str, choices: Sequence[str]) -> list[str]:
+    """Name the likeliest: one with all words of the name and more, or fewer of them, such as `upper_threshold`."""
+    words = {*name.split("_")}
+    alike = [one for one in choices if words <= {*one.split("_")} or words >= {*one.split("_")}]
+    return get_close_matches(name, alike or choices, n=1, cutoff=0.0 if alike else 0.5)
 
 
 def _check_plain(part: str, settings: Spec) -> None:

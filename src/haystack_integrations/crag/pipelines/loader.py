@@ -13,7 +13,7 @@ import yaml
 from haystack import Pipeline, component
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
-from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked, inputs_of
 from haystack_integrations.crag.pipelines.given import (
@@ -26,8 +26,10 @@ from haystack_integrations.crag.pipelines.given import (
     meant,
 )
 from haystack_integrations.crag.pipelines.index_fields import fields_of
+from haystack_integrations.crag.pipelines.keys import check_keys
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_changes
+from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of, with_reports
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
@@ -90,17 +92,7 @@ def read(name: str | Path) -> dict[str, Any]:
     :returns: `components`, `connections`, `inputs`, `outputs`, and what else the file holds.
     :raises ConfigurationError: When there is no such pipeline, or the file is no pipeline.
     """
-    try:
-        spec = yaml.safe_load(source(name))
-    except CragError:
-        raise
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        why = (str(error).splitlines() or [type(error).__name__])[0]
-        if "undefined alias" in why:
-            why += " (its & stood in a part that was taken out: write what it stands for where it is used first)"
-        msg = f"{str(name)!r} is no readable YAML: {why}; check its indentation, quotes and brackets"
-        raise ConfigurationError(msg) from None
-    return checked(str(name), spec)
+    return checked(str(name), parsed(str(name), source(name)))
 
 
 def title(name: str | Path) -> str:
@@ -161,7 +153,8 @@ def load(
         the YAML's in-memory store.
     :param grader: A grader component, or a chat generator for the YAML's own grader.
     :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
-        other part that asks a chat model, unless you pass that part yourself.
+        other part that asks a chat model, unless you pass that part yourself, or it keeps its model to itself, as
+        Haystack's LLMRanker does: that asks the one of the file.
     :param components: Any other component of the pipeline, by its name in the YAML; or a mapping of settings that
         replace those of the YAML, for example `router={"preset": "conservative"}`.
     :returns: A SuperComponent: run it, put it into another pipeline, or hand it to an Agent as a tool.
@@ -196,8 +189,9 @@ def load(
         spec = with_reports(spec, live)
         with lent(live):
             pipeline = Pipeline.from_dict(spec, components=live)
+            check_keys(str(name), spec["components"], live)
     with lent(live):
-        check_loaded(pipeline, spec["outputs"])
+        check_loaded(pipeline, spec)
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)
@@ -210,6 +204,8 @@ def _give_models(pipeline: Pipeline, declared: Any, live: Mapping[str, Any], mod
     """Let the parts that the YAML has, and that ask a chat model, ask the caller's."""
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
+        if not hasattr(asking, CHAT_GENERATOR):
+            continue  # Haystack's LLMRanker shows its model to nobody, and keeps that of the file
         asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
 
 

@@ -1,6 +1,7 @@
 """Why a pipeline cannot be loaded, in words that name the part and the setting, and not what else stands in it."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -12,6 +13,7 @@ from haystack_integrations.crag.pipelines.given import check_settings
 
 _UNTRUSTED: Final = re.compile(r"Refusing to deserialize a class from module '([^']+)'")
 _NOT_IMPORTED: Final = re.compile(r"Component '([^']+)' \(name: '([^']+)'\) not imported")
+_ELSEWHERE: Final = re.compile(r"Class '([^']+)' can't be deserialized as")
 _UNEXPECTED: Final = "unexpected keyword argument"
 
 
@@ -56,6 +58,8 @@ def _said(error: BaseException) -> str:
             "pass the part to `load` as an object"
         )
     if missing := _NOT_IMPORTED.match(str(error)):
+        if path := _own_path(missing[1]):
+            return f"the component {missing[2]!r} has the type {missing[1]!r}, wanted it by its own module: {path}"
         # Haystack's own words on a module without such a component list all that there are.
         why = "its module has no such component" if isinstance(error.__cause__, PipelineError) else error.__cause__
         return (
@@ -63,4 +67,15 @@ def _said(error: BaseException) -> str:
             "package, or name the folder of its module in PYTHONPATH: commands do not search the folder they run in"
         )
     head, mark, _ = str(error).partition(" with the following data:")
-    return f"{head}: {_said(error.__cause__)}" if mark and error.__cause__ else str(error)
+    if mark and error.__cause__:
+        return f"{head}: {_said(error.__cause__)}"
+    if (other := _ELSEWHERE.search(str(error))) and (path := _own_path(other[1])):
+        return f"got the type {other[1]!r}, wanted it by its own module: {path}"
+    return str(error)
+
+
+def _own_path(path: str) -> str | None:
+    """Give the path of a class where it is written; one by which programs may import it is no type in a file."""
+    module, _, name = path.rpartition(".")
+    kind = getattr(sys.modules.get(module), name, None)  # Haystack has imported the module, if it trusts it
+    return f"{kind.__module__}.{kind.__name__}" if isinstance(kind, type) and kind.__module__ != module else None

@@ -1,0 +1,48 @@
+"""Keys of servers in a pipeline's file: each is named by the variable that holds it, and never stands there itself."""
+
+import inspect
+import re
+from collections.abc import Container, Mapping
+from typing import Any
+
+from haystack.core.serialization import import_class_by_name
+from haystack.utils import Secret
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.forms import parts_in, settings_of
+
+
+def check_keys(name: str, parts: Mapping[str, Any], live: Container[str]) -> None:
+    """
+    Refuse a key that is written out: Haystack's clients fail on it at the first question, by a word of Python's.
+
+    :param name: What the user calls the pipeline.
+    :param parts: Its components as the YAML holds them, of classes that Haystack trusts.
+    :param live: Those that others stand for.
+    :raises ConfigurationError: Naming the component and the setting, and not what stands there.
+    """
+    for part, entry in parts.items():
+        if part not in live:
+            _check(entry, f"the component {part!r} of {name!r}")
+
+
+def _check(part: Mapping[str, Any], place: str) -> None:
+    settings, kind = settings_of(part), part["type"].rpartition(".")[2]
+    for name, parameter in inspect.signature(import_class_by_name(part["type"]).__init__).parameters.items():
+        given = settings.get(name)
+        if given is None or isinstance(given, Secret) or not _is_secret(parameter.annotation):
+            continue
+        if not (isinstance(given, dict) and given.get("type") == "env_var"):
+            msg = (
+                f"{place}: {kind} got a {type(given).__name__} as {name}, wanted the name of the variable that holds "
+                f"it; write {name}: {{type: env_var, env_vars: [NAME], strict: true}}"
+            )
+            raise ConfigurationError(msg)
+    for inner in parts_in([*settings.values()]):
+        _check(inner, place)
+
+
+def _is_secret(kind: Any) -> bool:
+    """Tell whether a parameter takes a secret, and no plain text: by its words, which some modules leave as such."""
+    words = re.findall(r"\w+", kind.__name__ if isinstance(kind, type) else str(kind))
+    return "Secret" in words and "str" not in words

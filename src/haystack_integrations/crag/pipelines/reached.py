@@ -1,0 +1,98 @@
+"""Whether a pipeline's inputs and outputs are there, and each part is reached: once, and again in each further pass."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, Literal
+
+from haystack import Pipeline
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.passes import Needs, behind, needs_of, running, waiting
+from haystack_integrations.crag.pipelines.forms import inputs_of
+from haystack_integrations.crag.sockets import sockets_of
+
+
+def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
+    """
+    Refuse inputs and outputs at the end of a file that name a socket which its part does not have.
+
+    :param pipeline: A loaded pipeline.
+    :param spec: Its YAML, as `read` gives it.
+    :raises ConfigurationError: Naming the line, the part, and the sockets that it has.
+    """
+    ends: list[tuple[Literal["input", "output"], str, str]] = [
+        *(("input", name, path) for name, paths in inputs_of(spec).items() for path in paths),
+        *(("output", name, path) for name, path in spec["outputs"].items()),
+    ]
+    for what, name, path in ends:
+        part, _, socket = path.partition(".")
+        known = sockets_of(pipeline.get_component(part), what) if part in pipeline.graph else None
+        if known is not None and socket not in known:
+            msg = (
+                f"the {what} {name!r} at the end of the file names {path}, and {part} has no {what} {socket!r}; choose "
+                f"from {sorted(known)}"
+            )
+            raise ConfigurationError(msg)
+
+
+def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
+    """
+    Refuse a part that waits for what nobody gives, what only it leads to, or what comes once and the rest in each pass.
+
+    Of the first, Haystack tells at the first question. Of the others it tells nothing: the run ends at the part without
+    a result, in the last case in the second pass, since Haystack empties the sockets of what has run.
+
+    :param pipeline: A loaded pipeline.
+    :param spec: Its YAML, as `read` gives it. What a run is given, Haystack keeps for all passes.
+    :raises ConfigurationError: Naming the input, where it comes from and the way out.
+    """
+    given = {*chain.from_iterable(inputs_of(spec).values())}
+    needs = needs_of(pipeline, given)
+    for name, sockets in needs.items():
+        for key, socket in sockets.items():
+            if not socket.senders:
+                msg = (
+                    f"{name!r} cannot run without {key}, and nothing gives it; connect an output to {name}.{key}, or "
+                    f"name {name}.{key} among the inputs at the end of the file"
+                )
+                raise ConfigurationError(msg)
+    asked = {path.partition(".")[0] for path in given}
+    first = {name for name in needs if not needs[name] and (name in asked or not pipeline.graph.in_degree(name))}
+    _check_begun(pipeline, needs, running(pipeline, first, needs), _last(spec))
+    if (why := waiting(pipeline, needs)) is not None:
+        msg = f"{why}, by a line under inputs at the end of the file"
+        raise ConfigurationError(msg)
+
+
+def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
+    """
+    Name the parts that one output of a part leads to, at once or further on.
+
+    :param pipeline: A loaded pipeline.
+    :param name: The part.
+    :param output: The output.
+    :returns: Their names.
+    """
+    edges = pipeline.graph.out_edges(name, data=True)
+    return behind(pipeline, {taker for _, taker, edge in edges if edge["from_socket"].name == output})
+
+
+def _last(spec: Mapping[str, Any]) -> set[str]:
+    return {path.partition(".")[0] for path in spec["outputs"].values()}
+
+
+def _check_begun(pipeline: Pipeline, needs: Needs, runs: set[str], last: set[str]) -> None:
+    """Refuse a pipeline in which no question gets to the end: a part waits for what comes only when it has run."""
+    rings = {
+        f"{name}.{key}": socket.is_greedy
+        for name in (needs.keys() - runs if last - runs else ())
+        for key, socket in needs[name].items()
+        if {*socket.senders} <= behind(pipeline, {name})
+    }
+    if rings:  # one of the joiners among them is where what begins the loop was connected
+        joiners = sorted(path for path, is_joiner in rings.items() if is_joiner is max(rings.values()))
+        msg = (
+            f"no question leads to {' and '.join(sorted(last - runs))}, since {' and '.join(joiners)} can get a first "
+            f"value only from what comes behind; connect what begins it to {' or '.join(joiners)}"
+        )
+        raise ConfigurationError(msg)

@@ -1,0 +1,127 @@
+"""A file of one's own in which a part would wait for ever is refused when it is loaded, not after a question."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.rankers import LLMRanker
+from makers import grading_by
+
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.pipelines.loader import read
+
+Spec = dict[str, Any]
+
+RANKER = {
+    "type": f"{LLMRanker.__module__}.LLMRanker",
+    "init_parameters": {"chat_generator": MockChatGenerator('{"documents": [{"index": 1}]}').to_dict()},
+}
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Callable[[Spec], Any]:
+    """Writes a pipeline down and loads it with a scripted judge and model."""
+
+    def loaded(spec: Spec) -> Any:
+        own = tmp_path / "own.yml"
+        own.write_text(yaml.safe_dump(spec))
+        return load(own, grader=grading_by(lambda _: 0.1), generator=MockChatGenerator("Soon [1]."))
+
+    return loaded
+
+
+def ranked(query: str) -> Spec:
+    """The recommended pipeline with a ranker before the grader, whose query comes from an output."""
+    spec = read("corrective_rag")
+    spec["components"]["rank"] = RANKER
+    for link in spec["connections"]:
+        if link["sender"] == "fuse.documents":
+            link["sender"] = "rank.documents"
+    links = {"fuse.documents": "rank.documents", query: "rank.query"}
+    spec["connections"] += [{"sender": one, "receiver": other} for one, other in links.items() if one]
+    return spec
+
+
+def test_a_part_of_the_loop_that_gets_an_input_once_is_refused_with_what_comes_each_time(
+    loaded: Callable[[Spec], Any],
+) -> None:
+    """Haystack empties a socket when its part has run: the second pass ended at the ranker, without a word."""
+    with pytest.raises(ConfigurationError) as refused:
+        loaded(ranked("guard.query"))
+    assert str(refused.value) == (
+        "'rank' runs in each pass, and rank.query comes from guard, which runs once: the second pass ends there "
+        "without a result; connect what comes in each pass, such as search_query.value, or nothing, and give "
+        "rank.query to the run, by a line under inputs at the end of the file"
+    )
+
+
+@pytest.mark.parametrize("query", ["search_query.value", ""])
+def test_both_ways_out_let_the_second_pass_reach_the_end(query: str, loaded: Callable[[Spec], Any]) -> None:
+    """The query of each pass, or the question, which a run gives to all passes."""
+    spec = ranked(query)
+    spec["inputs"]["query"] += [] if query else ["rank.query"]
+    assert loaded(spec).run(query="Who repairs bicycles?")["crag"]["iterations"] == 2
+
+
+def test_a_half_of_the_search_that_comes_once_is_refused_where_the_halves_meet(
+    loaded: Callable[[Spec], Any],
+) -> None:
+    """The joiner waits for it."""
+    spec = read("corrective_rag")
+    for link in spec["connections"]:
+        if link["receiver"] == "keywords.query":
+            link["sender"] = "guard.query"
+    with pytest.raises(ConfigurationError, match=r"'fuse' runs in each pass, and fuse.bm25 comes from bm25, which"):
+        loaded(spec)
+
+
+def test_a_ring_of_parts_that_nothing_begins_is_refused_where_it_would_begin(loaded: Callable[[Spec], Any]) -> None:
+    """Each waits for the other: the run gave nothing, and said so behind the first question only."""
+    spec = read("corrective_rag")
+    spec["connections"] = [link for link in spec["connections"] if link["sender"] != "guard.query"]
+    with pytest.raises(ConfigurationError) as refused:
+        loaded(spec)
+    assert str(refused.value) == (
+        "no question leads to answer and record, since correction.value and graded.value and search_query.value can "
+        "get a first value only from what comes behind; connect what begins it to correction.value or graded.value or "
+        "search_query.value"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "said"),
+    [
+        (
+            "outputs",
+            {"told": "record.crg"},
+            r"the output 'told' .* names record.crg, and .* from \['crag', 'documents'\]",
+        ),
+        (
+            "optional_inputs",
+            {"past": ["prompt.past"]},
+            r"the input 'past' .* names prompt.past, .* \['documents', 'quest",
+        ),
+    ],
+)
+def test_an_end_that_names_no_socket_is_told_with_those_that_there_are(
+    key: str, line: Spec, said: str, loaded: Callable[[Spec], Any]
+) -> None:
+    """Of an input that is there and connected, Haystack's words said that it is not available."""
+    spec = read("corrective_rag")
+    spec[key] |= line
+    with pytest.raises(ConfigurationError, match=said):
+        loaded(spec)
+
+
+def test_an_input_that_nothing_gives_is_named_before_the_first_question(loaded: Callable[[Spec], Any]) -> None:
+    """As where a retriever was taken out, and the joiner's weights still name it."""
+    spec = read("corrective_rag")
+    spec["connections"] = [link for link in spec["connections"] if link["receiver"] != "fuse.dense"]
+    with pytest.raises(ConfigurationError, match=r"'fuse' cannot run without dense, and nothing gives it; connect an"):
+        loaded(spec)
+    spec["optional_inputs"]["hits"] = ["fuse.dense"]
+    assert loaded(spec).run(query="Who repairs bicycles?", hits=[])["crag"]["iterations"] == 2
