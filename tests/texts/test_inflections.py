@@ -76,6 +76,13 @@ def test_nothing_changes_in_english_and_in_languages_without_a_stemmer(question:
     assert in_forms_of(question, texts) == (question, texts, None)
 
 
+def test_words_alone_are_in_the_language_of_the_texts_where_english_has_one_of_them() -> None:
+    """It has "do" and "in"; of "to" a Polish text says nothing."""
+    texts = [("", "Psy muszą być na smyczy, kiedy są w muzeum.")]
+    assert in_forms_of("wstęp do muzeów z psem", texts)[2] == "polish"
+    assert in_forms_of("entry to museums", texts)[2] is None
+
+
 def test_a_compound_of_the_question_is_taken_apart_where_one_text_has_both_parts() -> None:
     """Parts in two texts, or beside a word of grammar, are none of it: overtime is nothing over time."""
     asked = "Welche Kündigungsfrist gilt?"
@@ -213,11 +220,15 @@ def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: lis
         ("Dove si compra il catalogo dell'acquario?", ["catalogo", "acquario"]),
         ("Onde fica a piscina do museu?", ["piscina"]),
         ("Where is la piscina?", []),
+        ("Wat kost de catalogus van het museum?", ["catalogus"]),
+        ("Waar is het nieuwe museum, en de kleine ingang?", []),
+        ("Ile kosztuje wstęp do muzeum dla studenta i ile katalogów jest?", ["studenta", "katalogów"]),
+        ("Czy mogę wejść do nowego muzeum bez niej?", []),
     ],
 )
-def test_a_noun_behind_a_romance_article_that_no_document_has_is_noticed(question: str, nouns: list[str]) -> None:
-    """Only what an article or the like tells to be one, in no compound with a hyphen."""
-    shown = ["Le musée ; el museo; il museo; o museu. L'entrée est à 8 euros."]
+def test_a_noun_that_no_document_has_is_noticed_by_what_it_stands_behind(question: str, nouns: list[str]) -> None:
+    """An article, in Polish a preposition; in no compound with a hyphen, and nothing that may be an adjective."""
+    shown = ["Le musée ; el museo; il museo; o museu; muzeum. L'entrée est à 8 euros."]
     assert [*untold_nouns(nouns_in(question), shown)] == nouns
 
 

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of, naming
@@ -33,6 +34,7 @@ _COMPOUNDING: Final = frozenset({"german", "dutch", "swedish"})
 _LINKS: Final = ("es", "s", "en", "er", "n", "e")
 _PART: Final = 4
 _COMMON: Final = STOP_WORDS.union(*FUNCTION_WORDS.values())
+_SHARED: Final = STOP_WORDS.intersection(chain.from_iterable(FUNCTION_WORDS.values()))
 _BEGINS, _MOST_FORMS = 3, 3
 _SAMPLE: Final = (3, 300)  # so many texts, and characters of each, tell the language
 
@@ -136,9 +138,11 @@ class _Vocabulary:
 def _language(question: str, shown: Iterable[str]) -> str | None:
     """Tell the language of a question, or of words that are shown where it has words alone."""
     asked = words(question)
-    language = language_of(asked)
-    if language is None and STOP_WORDS.isdisjoint(asked):
+    language, english = language_of(asked), STOP_WORDS.intersection(asked)
+    if language is None and english <= _SHARED:
         language = language_of(list(shown))
+        # English has a word of "costi di spedizione in Italia" and of "koszt do domu".
+        language = language if language and english <= FUNCTION_WORDS[language] else None
     return language if language in INFLECTED else None
 
 
