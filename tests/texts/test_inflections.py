@@ -77,10 +77,10 @@ def test_nothing_changes_in_english_and_in_languages_without_a_stemmer(question:
 
 
 def test_words_alone_are_in_the_language_of_the_texts_where_english_has_one_of_them() -> None:
-    """It has "do" and "in"; of "to" a Polish text says nothing."""
+    """It has "do", too; but no Polish text has "with"."""
     texts = [("", "Psy muszą być na smyczy, kiedy są w muzeum.")]
     assert in_forms_of("wstęp do muzeów z psem", texts)[2] == "polish"
-    assert in_forms_of("entry to museums", texts)[2] is None
+    assert in_forms_of("entry with dogs", texts)[2] is None
 
 
 def test_a_compound_of_the_question_is_taken_apart_where_one_text_has_both_parts() -> None:
@@ -222,13 +222,13 @@ def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: lis
         ("Where is la piscina?", []),
         ("Wat kost de catalogus van het museum?", ["catalogus"]),
         ("Waar is het nieuwe museum, en de kleine ingang?", []),
-        ("Ile kosztuje wstęp do muzeum dla studenta i ile katalogów jest?", ["studenta", "katalogów"]),
+        ("Ile kosztuje wstęp do muzeum dla studenta?", ["studenta"]),
         ("Czy mogę wejść do nowego muzeum bez niej?", []),
     ],
 )
 def test_a_noun_that_no_document_has_is_noticed_by_what_it_stands_behind(question: str, nouns: list[str]) -> None:
     """An article, in Polish a preposition; in no compound with a hyphen, and nothing that may be an adjective."""
-    shown = ["Le musée ; el museo; il museo; o museu; muzeum. L'entrée est à 8 euros."]
+    shown = ["Le musée ; el museo; il museo; o museu; het museum; muzeum. L'entrée est à 8 euros."]
     assert [*untold_nouns(nouns_in(question), shown)] == nouns
 
 

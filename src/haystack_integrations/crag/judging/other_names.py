@@ -35,7 +35,7 @@ _ARTICLES: Final = {
     "dai dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle questo questa questi queste mio "
     "mia miei mie suo sua suoi sue nostro nostra nostri nostre vostro vostra vostri vostre quanti quante",
     "dutch": "de het een mijn jouw uw onze ons deze dit geen elke ieder iedere welk welke hoeveel",
-    "polish": "w we z ze na do od po za przed pod nad przy dla bez o u mi\u0119dzy ile",
+    "polish": "w we z ze na do od po za przed pod nad przy dla bez o u mi\u0119dzy",
     "portuguese": "o a os as um uma uns umas do da dos das ao \u00e0 aos \u00e0s no na nos nas pelo pela pelos pelas "
     "este estes estas meu minha meus minhas seu sua seus suas nosso nossa nossos nossas quantos quantas",
 }
@@ -109,7 +109,7 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
 
 def nouns_in(query: str) -> list[str]:
     """
-    Find nouns of a question: German gives them a capital; in Romance languages, Dutch and Polish by what they stand behind.
+    Find nouns of a question: in German, which gives a capital to all of them, and behind what only nouns stand behind.
 
     :param query: A question.
     :returns: Each as it is written, but for a first word; none of a question in another language.
