@@ -13,11 +13,12 @@ from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import HeuristicGrader, StaticDocumentEmbedder
 from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.deciding.record_tags import route_tags
+from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.other_names import nouns_in, untold_nouns
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.german_verbs import joined
-from haystack_integrations.crag.texts.inflections import forms_among, in_forms_of
+from haystack_integrations.crag.texts.inflections import forms_among, in_forms_of, language_between
 
 LEASE = "Der Mieter kann mit einer Frist von drei Monaten kündigen. Hunde dürfen gehalten werden."
 OTHERS = (
@@ -81,6 +82,22 @@ def test_words_alone_are_in_the_language_of_the_texts_where_english_has_one_of_t
     texts = [("", "Psy muszą być na smyczy, kiedy są w muzeum.")]
     assert in_forms_of("wstęp do muzeów z psem", texts)[2] == "polish"
     assert in_forms_of("entry with dogs", texts)[2] is None
+
+
+def test_of_two_languages_a_question_is_in_the_one_of_the_texts() -> None:
+    """Quanto and o are Italian and Portuguese; no English text has them."""
+    texts = [("", "O envio custa 4 euros, e quem compra mais não paga.")]
+    assert language_between("Quanto custa o envio?", texts) == "portuguese"
+    assert language_between("Quanto costa il pacco?", texts) == "italian"
+    assert language_between("Quanto custa o envio?", [("", "The parcel is free of charge.")]) == "italian"
+
+
+def test_a_name_and_a_noun_among_words_alone_are_looked_for_as_the_texts_language_tells() -> None:
+    """Such a question alone tells no language."""
+    texts = [("", "Wysyłka do paczkomatu kosztuje 12 złotych, a jeśli nie jest lekka, to 14.")]
+    assert absent("koszt wysyłki do Niemiec", texts) == ["Niemiec", "Niemiec"]
+    assert absent("koszt wysyłki do kiosku", texts) == ["kiosku"]
+    assert absent("koszt wysyłki do paczkomatu", texts) == []
 
 
 def test_a_compound_of_the_question_is_taken_apart_where_one_text_has_both_parts() -> None:

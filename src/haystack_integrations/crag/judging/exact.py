@@ -21,6 +21,7 @@ from haystack_integrations.crag.judging.reasons import untold_reason
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
+from haystack_integrations.crag.texts.inflections import language_between
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.versions import versions_in
 
@@ -83,9 +84,9 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     """
     query = plain_digits(query)
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
-    signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
-    nouns, properties = nouns_in(query), properties_in(query)
-    kinds = kinds_in(query)
+    signed, bare, language = _SIGNED.findall(query), _BARE.findall(query), language_between(query, texts)
+    names, nouns = names_in(query, language), nouns_in(query, language)
+    properties, kinds = properties_in(query), kinds_in(query)
     is_why = kind_of(query) == "why"
     asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties, kinds)
     if not (any(asked) or is_why or any(map(str.isdigit, query))):

@@ -58,11 +58,12 @@ _STEM, _ENDING = 4, 4
 _FEWEST: Final = 2
 
 
-def names_in(query: str) -> list[str]:
+def names_in(query: str, language: str | None = None) -> list[str]:
     """
     Find names: words with a capital inside a sentence, which most languages give to names alone; not German.
 
     :param query: A question.
+    :param language: Its language, in small letters; told by its words, where none is given.
     :returns: Each as it is written, but for those with a digit, which have several writings (E53, E-53); none of a
         question that has capitals everywhere (How Do I ...).
     """
@@ -71,7 +72,7 @@ def names_in(query: str) -> list[str]:
     # What one tells of oneself first is no part of the question.
     query = " ".join([each for each in told if each.endswith("?")] or told)
     asked, typed = words(query), query.split()
-    language = language_of(asked)
+    language = language or language_of(asked)
     common = FUNCTION_WORDS[language] if language else STOP_WORDS
     is_told = language != "german" if language else sum(word in common for word in asked) >= _FEWEST
     has_small = any(word.islower() and word not in common for word in typed)
@@ -107,14 +108,15 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
                 yield name
 
 
-def nouns_in(query: str) -> list[str]:
+def nouns_in(query: str, language: str | None = None) -> list[str]:
     """
     Find nouns of a question: in German, which gives a capital to all of them, and behind what only nouns stand behind.
 
     :param query: A question.
+    :param language: Its language, in small letters; told by its words, where none is given.
     :returns: Each as it is written, but for a first word; none of a question in another language.
     """
-    language = language_of(words(query))
+    language = language or language_of(words(query))
     if language is None or (pattern := _NOUN if language == "german" else _BEHIND.get(language)) is None:
         return []
     common, adjectives = FUNCTION_WORDS[language], _ADJECTIVES.get(language, ())

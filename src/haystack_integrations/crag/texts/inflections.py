@@ -61,8 +61,7 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
         other forms of its words as the question has them, and compounds with one of them in two words; and the language
         that both are read in, in small letters. None for English and a language without a stemmer: nothing changes.
     """
-    most, beginning = _SAMPLE
-    language = _language(question, (word for _, content in texts[:most] for word in words(content[:beginning])))
+    language = language_between(question, texts)
     if language is None:
         return question, list(texts), None
     question, keys = _DEGREE.sub(r"\1", question), _keys_of(language)
@@ -73,6 +72,18 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
     wanted = {key: word for word in reversed(asked) for each in (verbs.get(word, word), word) for key in keys[each]}
     forms = _Forms(wanted, keys, is_compounding=language in _COMPOUNDING)
     return question, [(forms.of(title), forms.of(content)) for title, content in texts], language
+
+
+def language_between(question: str, texts: Sequence[tuple[str, str]]) -> str | None:
+    """
+    Tell the language of a question, where its own words do not, by the texts.
+
+    :param question: A question.
+    :param texts: Title and content of each document.
+    :returns: The language, in small letters; None for English and a language without a stemmer.
+    """
+    most, beginning = _SAMPLE
+    return _language(question, (word for _, content in texts[:most] for word in words(content[:beginning])))
 
 
 def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
@@ -136,13 +147,15 @@ class _Vocabulary:
 
 
 def _language(question: str, shown: Iterable[str]) -> str | None:
-    """Tell the language of a question, or of words that are shown where it has words alone."""
-    asked = words(question)
-    language, english = language_of(asked), STOP_WORDS.intersection(asked)
-    if language is None and english <= _SHARED:
-        language = language_of(list(shown))
-        # English has a word of "costi di spedizione in Italia" and of "koszt do domu".
-        language = language if language and english <= FUNCTION_WORDS[language] else None
+    """Tell the language of a question; of one that may be of two, as of words alone, by words that are shown."""
+    asked = {*words(question)}
+    language, english = language_of([*asked]), STOP_WORDS & asked
+    # English has a word of "costi di spedizione in Italia" and of "koszt do domu".
+    if language is not None or english <= _SHARED:
+        told = language_of([*shown])
+        of_told = FUNCTION_WORDS[told] if told else frozenset()
+        if english <= of_told and (language is None or len(asked & of_told) >= len(asked & FUNCTION_WORDS[language])):
+            language = told or language
     return language if language in INFLECTED else None
 
 
