@@ -43,7 +43,7 @@ _ASKING: Final = (
     "quante quale quali dov'è cos'è com'è quant'è quem onde quantos quantas quais waar waarom wanneer hoeveel hoelang "
     "welk welke när varför vilken vilket vilka kto gdzie kiedy dlaczego jaki jaka jakie który która które кто что где "
     "когда куда откуда почему зачем как сколько какой какая какое какие каков nedir niçin niye nasıl nerede nereye "
-    "nereden hangi hangisi kaç"
+    "nereden hangi hangisi kaç neden"
 )
 _KOREAN_ASKING: Final = (
     "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 누구 누가 언제 어디 어디서 어디에 어디로 어떻게 어떤 어느 "
