@@ -147,3 +147,15 @@ KOREAN: Final = (
     "제가 나는 내 우리 그 이것 저것 하나요 하나 되나요 됩니까 합니까 하려면 해야 할 한 하는 하면 되는 있나요 "
     "있습니까 있는 있어요 있는지 없나요 없습니까 없는 인가요 입니까 대한 대해 위한 위해 관한"
 )
+TELLING: Final = {
+    "german": "kostet dauert",
+    "french": "coûte coûtent durent",
+    "spanish": "cuesta cuestan",
+    "italian": "costano durano",
+    "portuguese": "custa custam demora",
+    "dutch": "kost duurt",
+    "swedish": "kostar",
+    "russian": "стоит стоят длится",
+    "polish": "kosztuje kosztują trwa trwają",
+}
+"""What tells a language that a short question is in, though it is no word of grammar."""

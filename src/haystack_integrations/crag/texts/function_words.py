@@ -35,6 +35,10 @@ FUNCTION_WORDS: Final = {
     "korean": frozenset(lists.KOREAN.split()),
 }
 """By language."""
+_TELLING: Final = {
+    language: common.union(_as_typed(lists.TELLING.get(language, "").split()))
+    for language, common in FUNCTION_WORDS.items()
+}
 
 _ASKING: Final = (
     "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
@@ -43,7 +47,7 @@ _ASKING: Final = (
     "quante quale quali dov'è cos'è com'è quant'è quem onde quantos quantas quais waar waarom wanneer hoeveel hoelang "
     "welk welke när varför vilken vilket vilka kto gdzie kiedy dlaczego jaki jaka jakie który która które кто что где "
     "когда куда откуда почему зачем как сколько какой какая какое какие каков nedir niçin niye nasıl nerede nereye "
-    "nereden hangi hangisi kaç neden"
+    "nereden hangi hangisi kaç neden quando"
 )
 _KOREAN_ASKING: Final = (
     "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 누구 누가 언제 어디 어디서 어디에 어디로 어떻게 어떤 어느 "
@@ -66,7 +70,7 @@ _CHINESE: Final = _CHINESE_ASKING | frozenset(
 _LONGEST_CHINESE: Final = 4
 
 _IN_FRONT: Final = frozenset(
-    "was kann darf muss puedo puede pueden podemos debo posso puoi pode devo peut czy ile hoe wat worden".split()
+    "was kann darf muss puedo puede pueden podemos debo posso puoi pode devo peut czy ile hoe hur worden".split()
 )
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
@@ -122,9 +126,9 @@ def language_of(words: Sequence[str]) -> str | None:
         than twice as many as it has of English; else None.
     """
     asked = set(words)
-    best = max(FUNCTION_WORDS, key=lambda language: len(asked & FUNCTION_WORDS[language]))
+    best = max(_TELLING, key=lambda language: len(asked & _TELLING[language]))
     known = FUNCTION_WORDS[best]
     # A word of both languages, as `in` and `was`, tells neither; but in front `was` asks, and few words of English do.
     asks = bool(asked & known & ASKING) or not _IN_FRONT.isdisjoint(words[:1])
-    found = len(asked & known - STOP_WORDS) + asks
+    found = len(asked & _TELLING[best] - STOP_WORDS) + asks
     return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - known)) else None

@@ -30,6 +30,7 @@ _DEGREE: Final = re.compile(
     r"(?i)\b(wie|hoe|hur|jak|как|quanto|cu[a\u00e1]nto|combien) (?:hoch|lange?|oft|h\u00e4ufig|hoog|vaak|l\u00e4nge"
     r"|h\u00f6gt?|ofta|d\u0142ugo|cz\u0119sto|долго|часто|spesso|tempo|tiempo|de temps)(?!\w)"
 )
+_ASKING: Final = {"jak": "ile"}  # "jak" alone asks for the manner
 _COMPOUNDING: Final = frozenset({"german", "dutch", "swedish"})
 _LINKS: Final = ("es", "s", "en", "er", "n", "e")
 _PART: Final = 4
@@ -64,7 +65,8 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
     language = language_between(question, texts)
     if language is None:
         return question, list(texts), None
-    question, keys = _DEGREE.sub(r"\1", question), _keys_of(language)
+    question = _DEGREE.sub(lambda found: _ASKING.get(found[1].lower(), found[1]), question)
+    keys = _keys_of(language)
     question, verbs = joined(question) if language == "german" else (question, {})
     if language in _COMPOUNDING:
         question = _in_parts(question, texts, keys, FUNCTION_WORDS[language])
