@@ -138,7 +138,7 @@ TURKISH: Final = (
     "onların bizi sizi kendi hakkında karşı rağmen beri yani ancak çünkü hem sadece bazı birçok bütün tüm hiçbir başka "
     "diğer aynı böyle şöyle öyle şimdi artık az fazla olsa olursa olacak oluyor olabilir olmaz olmalı ediyor edebilir "
     "edebilirim yapabilir yapabilirim yapıyor gerekir gerekiyor gerekli gerek lazım mümkün istiyorum zaman nelerdir "
-    "kimdir neresidir hangisidir nasıldır kaçtır değildir yoktur lütfen acaba"
+    "kimdir neresidir hangisidir nasıldır kaçtır değildir yoktur lütfen acaba demek sıklıkla"
 )
 KOREAN: Final = (
     "무엇 무엇을 무엇이 무엇인가요 무엇입니까 뭐 뭘 뭔가요 누구 누가 누구의 언제 언제부터 언제까지 어디 어디서 "

@@ -12,6 +12,33 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 _ENDINGS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "french": (
+        ("rer", "raison raisons"),  # livraison, livrer
+        ("er", "age ages eture etures"),  # nettoyage, fermeture
+        ("crire", "cription criptions crit crits crite crites crivez crivent"),
+        ("eter", "at ats"),  # achat
+        ("isir", "ix"),  # choix
+        ("d", "te tes"),  # perte, perd
+        ("ettre", "is ise ises"),  # remis
+        ("endre", "is ise ises"),  # pris
+        ("enir", "ien iens ient ienne iennent"),
+        ("ssionner", "ssion"),
+        ("érer", "ésion ésions"),
+        ("cevoir", "çoit çu çus çue çues ception ceptions"),
+        ("ourner", "our ours"),
+    ),
+    "spanish": (
+        ("olver", "olución oluciones uelto uelta ueltos ueltas"),  # devolución, devuelto
+        ("rir", "ierto ierta iertos iertas re ren"),  # abierto, abre
+        ("cribir", "cripción cripciones crito crita critos critas"),
+        ("ar", "ación aciones"),
+        ("eger", "ección ecciones"),
+        ("egir", "ección ecciones"),
+        ("ender", "ensión ensiones"),
+        ("iar", "ieza iezas"),
+        ("itar", "itud itudes"),
+        ("ger", "jo ja jan"),  # recoja
+    ),
     "italian": (
         ("endere", "esi esa ese eso ende"),  # preso, prendere
         ("idere", "isi isa ise iso"),
@@ -76,6 +103,7 @@ _ENDINGS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 _FORMS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "french": (
         (r"(\w{3,})(?:ons|ent)", r"\1er"),  # livrons, livrent
+        (r"(\w+)aye(?:s|nt)?", r"\1aie"),
         (r"(\w{2,}d)(?:re|ue?s?)", r"\1"),  # rendre, rendu
         (r"(\w*(?:ouv|off))ert(?:e?s?|ures?)", r"\1rir"),
     ),
@@ -84,6 +112,8 @@ _FORMS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         (r"(\w*[^\Wgq])ue(\w+)", r"\1o\2"),  # devuelve, devolver
         (r"(\w{2,})c(?:e|es|en|emos)", r"\1z"),  # luces, luz; utilice, utilizar
         (r"(\w{2,})qu(?:e|es|en|emos)", r"\1car"),  # aparque, aparcar
+        (r"(\w+)i([dgt])(?:e|en|o|a|an)", r"\1e\2ir"),  # pide, elige
+        (r"aperturas?", r"abrir"),
     ),
     "dutch": (
         (r"(?:ge)?(\w{4,}?)[td]e?n?", r"\1"),  # betaalt, betaald
