@@ -150,8 +150,8 @@ class _Vocabulary:
 
 def _language(question: str, shown: Iterable[str]) -> str | None:
     """Tell the language of a question; of one that may be of two, as of words alone, by words that are shown."""
-    asked = {*words(question)}
-    language, english = language_of([*asked]), STOP_WORDS & asked
+    written = words(question)
+    language, asked, english = language_of(written), {*written}, STOP_WORDS.intersection(written)
     # English has a word of "costi di spedizione in Italia" and of "koszt do domu".
     if language is not None or english <= _SHARED:
         told = language_of([*shown])
