@@ -22,7 +22,7 @@ RULES = "Close all windows before you leave. Dogs wait outside. Nuts are not all
         ("Why must all windows be closed?", ["Close all windows to keep thieves out."], []),
         ("Why must all windows be closed?", ["Close all windows. Reply to the letter."], ["why"]),
         ("When must all windows be closed?", [RULES], []),
-        ("Warum sind alle Fenster geschlossen?", ["Alle Fenster sind geschlossen."], []),
+        ("Wann sind alle Fenster geschlossen?", ["Alle Fenster sind geschlossen."], []),
         ("Why must all windows be closed?", ["Dogs wait outside.", ""], []),
         ("Why?", [RULES], []),
     ],
@@ -30,6 +30,35 @@ RULES = "Close all windows before you leave. Dogs wait outside. Nuts are not all
 def test_a_reason_that_no_document_gives_is_missed(question: str, texts: list[str], missing: list[str]) -> None:
     """It is looked for beside the sentences that have most words of the question."""
     assert [*untold_reason(question, texts)] == missing
+
+
+@pytest.mark.parametrize(
+    ("question", "without", "told"),
+    [
+        (
+            "Warum sind alle Fenster zu?",
+            "Die Fenster sind zu. Das Fest ist um 10 Uhr.",
+            "Die Fenster sind wegen Sturm zu.",
+        ),
+        (
+            "Pourquoi la salle est-elle fermée ?",
+            "La salle est fermée pour les visiteurs.",
+            "La salle est fermée pour travaux.",
+        ),
+        ("¿Por qué no hay cena?", "La cena no se hace.", "La cena no se hace por la lluvia."),
+        ("Perché la sala è chiusa?", "La sala è chiusa.", "La sala è chiusa per lavori."),
+        ("Porque foi adiado o passeio?", "O passeio foi adiado.", "O passeio foi adiado devido à chuva."),
+        ("Waarom is het bad dicht?", "Het bad is dicht.", "Het bad is dicht, want het lekt."),
+        ("Dlaczego basen jest zamknięty?", "Basen jest zamknięty.", "Basen jest zamknięty z powodu awarii."),
+        ("Varför är badet stängt?", "Badet är stängt.", "Badet är stängt på grund av regn."),
+        ("Почему закрыт бассейн?", "Бассейн закрыт.", "Бассейн закрыт из-за аварии."),
+        ("Havuz neden kapalı?", "Havuz kapalı.", "Havuz bakım nedeniyle kapalı."),
+    ],
+)
+def test_a_reason_is_missed_in_other_languages(question: str, without: str, told: str) -> None:
+    """Each has words of its own for it."""
+    assert [*untold_reason(question, [without])] == ["why"]
+    assert [*untold_reason(question, [told])] == []
 
 
 def test_a_question_for_a_reason_is_not_answered_without_one() -> None:

@@ -13,11 +13,12 @@ from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import HeuristicGrader, StaticDocumentEmbedder
 from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.deciding.record_tags import route_tags
+from haystack_integrations.crag.judging.exact import absent
 from haystack_integrations.crag.judging.other_names import nouns_in, untold_nouns
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.german_verbs import joined
-from haystack_integrations.crag.texts.inflections import forms_among, in_forms_of
+from haystack_integrations.crag.texts.inflections import forms_among, in_forms_of, language_between
 
 LEASE = "Der Mieter kann mit einer Frist von drei Monaten kündigen. Hunde dürfen gehalten werden."
 OTHERS = (
@@ -50,13 +51,18 @@ OTHERS = (
             "Нет книга.",
         ),
         ("Waar zijn de honden?", "Een hond", "dutch", "Een honden"),
+        ("Jak długo trwa kurs?", "Kursy", "polish", "Kurs"),
     ],
 )
 def test_other_forms_of_a_word_are_written_as_the_question_has_it(
     question: str, text: str, language: str, read: str
 ) -> None:
     """Plurals, cases, verbs, and parts of compounds."""
-    assert in_forms_of(question, [("", text)]) == (question.replace("Wie hoch", "Wie"), [("", read)], language)
+    assert in_forms_of(question, [("", text)]) == (
+        question.replace("Wie hoch", "Wie").replace("Jak długo", "ile"),
+        [("", read)],
+        language,
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,6 +80,29 @@ def test_nothing_changes_in_english_and_in_languages_without_a_stemmer(question:
     """Nor where the texts are in English and the question is words alone."""
     texts = [("Rules", "The dog must be kept on a lead when it is in the house.")]
     assert in_forms_of(question, texts) == (question, texts, None)
+
+
+def test_words_alone_are_in_the_language_of_the_texts_where_english_has_one_of_them() -> None:
+    """It has "do", too; but no Polish text has "with"."""
+    texts = [("", "Psy muszą być na smyczy, kiedy są w muzeum.")]
+    assert in_forms_of("wstęp do muzeów z psem", texts)[2] == "polish"
+    assert in_forms_of("entry with dogs", texts)[2] is None
+
+
+def test_of_two_languages_a_question_is_in_the_one_of_the_texts() -> None:
+    """Quanto and a are Italian and Portuguese; no English text has them."""
+    texts = [("", "A caixa pesa 4 quilos, e quem compra mais não paga.")]
+    assert language_between("Quanto pesa a caixa?", texts) == "portuguese"
+    assert language_between("Quanto pesa il pacco?", texts) == "italian"
+    assert language_between("Quanto pesa a caixa?", [("", "The parcel is free of charge.")]) == "italian"
+
+
+def test_a_name_and_a_noun_among_words_alone_are_looked_for_as_the_texts_language_tells() -> None:
+    """Such a question alone tells no language."""
+    texts = [("", "Wysyłka do paczkomatu kosztuje 12 złotych, a jeśli nie jest lekka, to 14.")]
+    assert absent("koszt wysyłki do Niemiec", texts) == ["Niemiec", "Niemiec"]
+    assert absent("koszt wysyłki do kiosku", texts) == ["kiosku"]
+    assert absent("koszt wysyłki do paczkomatu", texts) == []
 
 
 def test_a_compound_of_the_question_is_taken_apart_where_one_text_has_both_parts() -> None:
@@ -213,11 +242,15 @@ def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: lis
         ("Dove si compra il catalogo dell'acquario?", ["catalogo", "acquario"]),
         ("Onde fica a piscina do museu?", ["piscina"]),
         ("Where is la piscina?", []),
+        ("Wat kost de catalogus van het museum?", ["catalogus"]),
+        ("Waar is het nieuwe museum, en de kleine ingang?", []),
+        ("Ile kosztuje wstęp do muzeum dla studenta?", ["studenta"]),
+        ("Czy mogę wejść do nowego muzeum bez niej?", []),
     ],
 )
-def test_a_noun_behind_a_romance_article_that_no_document_has_is_noticed(question: str, nouns: list[str]) -> None:
-    """Only what an article or the like tells to be one, in no compound with a hyphen."""
-    shown = ["Le musée ; el museo; il museo; o museu. L'entrée est à 8 euros."]
+def test_a_noun_that_no_document_has_is_noticed_by_what_it_stands_behind(question: str, nouns: list[str]) -> None:
+    """An article, in Polish a preposition; in no compound with a hyphen, and nothing that may be an adjective."""
+    shown = ["Le musée ; el museo; il museo; o museu; het museum; muzeum. L'entrée est à 8 euros."]
     assert [*untold_nouns(nouns_in(question), shown)] == nouns
 
 

@@ -42,6 +42,19 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How far is the harbour?", "The harbour is 3 km from here.", {"far": "km"}),
         ("How heavy is the press?", "The press: 7.2 kg", {"heavy": "kg"}),
         ("How long does the programme take to descale?", "# Descaling\n\nThe programme takes 25 min.", {"long": "min"}),
+        ("Was kostet die Sauna?", "Die Sauna: 14 Euro, das Bad: 5 Euro.", {"kostet": "Euro"}),
+        ("Was kostet das Bad für Kinder?", "# Bad\n\nErwachsene 8 Euro, Kinder 4 Euro", {"kostet": "Euro"}),
+        ("Combien coûte le parking ?", "Parking : 5 € par jour", {"coûte": "€"}),
+        ("Quel est le prix du parking ?", "Parking : 5 € par jour", {"prix": "€"}),
+        ("¿Cuánto cuestan las toallas?", "Alquilamos toallas por 2 euros.", {"cuestan": "euros"}),
+        ("Quanto costa la sauna?", "La sauna: 14 euro", {"costa": "euro"}),
+        ("Quanto dura la garanzia?", "La garanzia è di 24 mesi.", {"dura": "mesi"}),
+        ("Quanto custa o envio?", "| tipo | preço |\n|---|---|\n| envio | 7,50 € |", {"custa": "€"}),
+        ("Wat kost de sauna?", "De sauna: 14 euro", {"kost": "euro"}),
+        ("Ile kosztuje sauna?", "Sauna: 40 złotych", {"kosztuje": "złotych"}),
+        ("Ile trwa kurs?", "Kurs: 12 tygodni", {"trwa": "tygodni"}),
+        ("Vad kostar frakten?", "Frakten: 49 kr", {"kostar": "kr"}),
+        ("Сколько стоит доставка?", "Доставка: 300 рублей", {"стоит": "рублей"}),
         ("How many copies are needed?", "Needed are three signed copies.", {"many": "three"}),
         ("How much is the rent of flat 3B?", "lease\n\n# Flat 3B\n\n## Rent\n\nIt is 980 EUR.", {"much": "EUR"}),
         ("How much is the Havn lamp?", PRICES, {"much": "Price"}),
@@ -68,6 +81,20 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
 def test_a_measure_is_read_where_its_amount_stands(question: str, text: str, pairs: dict[str, str]) -> None:
     """With the title, headings and names of columns above it."""
     assert dict(written_measures(question, [text if "\n" in text[:10] else f"\n{text}"])) == pairs
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Was kostet die Massage?", "Massage: 40 Minuten. Die Sauna: 14 Euro."),
+        ("Was kostet der Hund?", "Der Hund der Nachbarin bellt, und das Futter: 8 Euro."),
+        ("Quanto dura la garanzia?", "La garanzia minima"),
+        ("Who is the costar of Ann Lee?", "Ann Lee: 5 euros"),
+    ],
+)
+def test_in_other_languages_an_amount_of_something_else_is_none_either(question: str, text: str) -> None:
+    """It must stand behind a word of the question, but for words of grammar."""
+    assert dict(written_measures(question, [text])) == {}
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
 from haystack_integrations.crag.judging.about import about
-from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.opposites import kinds_in, untold_kinds
 from haystack_integrations.crag.judging.other_names import names_in, nouns_in, untold, untold_nouns
 from haystack_integrations.crag.judging.properties import properties_in, untold_properties
-from haystack_integrations.crag.judging.reasons import untold_reason
+from haystack_integrations.crag.judging.reasons import reason_asked, untold_reason
 from haystack_integrations.crag.number_words import written_out
 from haystack_integrations.crag.texts.dates import dates_in
 from haystack_integrations.crag.texts.figures import figures_in
+from haystack_integrations.crag.texts.inflections import language_between
 from haystack_integrations.crag.texts.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.versions import versions_in
 
@@ -83,12 +83,11 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     """
     query = plain_digits(query)
     options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
-    signed, bare, names = _SIGNED.findall(query), _BARE.findall(query), names_in(query)
-    nouns, properties = nouns_in(query), properties_in(query)
-    kinds = kinds_in(query)
-    is_why = kind_of(query) == "why"
+    signed, bare, language = _SIGNED.findall(query), _BARE.findall(query), language_between(query, texts)
+    names, nouns = names_in(query, language), nouns_in(query, language)
+    properties, kinds = properties_in(query), kinds_in(query)
     asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties, kinds)
-    if not (any(asked) or is_why or any(map(str.isdigit, query))):
+    if not (any(asked) or reason_asked(query, language) or any(map(str.isdigit, query))):
         return []
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     found = (
@@ -98,7 +97,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
             properties, about(query, [each.written for each in properties], shown) if properties else shown
         ),
         untold_kinds(query, kinds, shown),
-        untold_reason(query, shown),
+        untold_reason(query, shown, language),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
         _days(query, shown),

@@ -25,6 +25,7 @@ NAME: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}(?: {_CAPITAL
 """Words with a capital inside a sentence."""
 _NOUN: Final = re.compile(rf"(?:(?<=[^\W\d] )|(?<=[,;:] )){_CAPITAL}")
 # What only nouns stand behind, nearly always; Spanish "lo" does not tell one, and French "de" only behind "combien".
+# Polish has no articles, but prepositions.
 _ARTICLES: Final = {
     "french": "le la les un une du des au aux ce cet cette ces mon ma mes son sa ses notre nos votre vos leur leurs "
     "quel quelle quels quelles",
@@ -33,16 +34,20 @@ _ARTICLES: Final = {
     "italian": "il lo la i gli le un uno una del dello della dei degli delle al allo alla ai agli alle dal dallo dalla "
     "dai dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle questo questa questi queste mio "
     "mia miei mie suo sua suoi sue nostro nostra nostri nostre vostro vostra vostri vostre quanti quante",
+    "dutch": "de het een mijn jouw uw onze ons deze dit geen elke ieder iedere welk welke hoeveel",
+    "polish": "w we z ze na do od po za przed pod nad przy dla bez o u mi\u0119dzy",
     "portuguese": "o a os as um uma uns umas do da dos das ao \u00e0 aos \u00e0s no na nos nas pelo pela pelos pelas "
     "este estes estas meu minha meus minhas seu sua seus suas nosso nossa nossos nossas quantos quantas",
 }
 _BEHIND: Final = {
     language: re.compile(
         rf"(?i)(?<![\w-])(?:(?:{articles.replace(' ', '|')}|combien de) |(?:l|un|combien d|(?:[ads]|de|ne|da|su)ll)"
-        r"['\u2019])(?P<noun>[^\W\d_]{3,})(?![\w'\u2019-])"
+        r"['\u2019])(?=(?P<noun>[^\W\d_]{3,})(?![\w'\u2019-]))"
     )
     for language, articles in _ARTICLES.items()
 }
+# Behind an article, before a noun; a noun that ends so is not looked for.
+_ADJECTIVES: Final = {"dutch": ("e",), "polish": ("ego", "emu", "ej", "ym", "im", "ych", "ich")}
 # Monday to Friday has Wednesday in it.
 _DAY: Final = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thur?s?|fri|sat|sun|jan(?:uary)?|feb(?:ruary)?"
@@ -53,11 +58,12 @@ _STEM, _ENDING = 4, 4
 _FEWEST: Final = 2
 
 
-def names_in(query: str) -> list[str]:
+def names_in(query: str, language: str | None = None) -> list[str]:
     """
     Find names: words with a capital inside a sentence, which most languages give to names alone; not German.
 
     :param query: A question.
+    :param language: Its language, in small letters; told by its words, where none is given.
     :returns: Each as it is written, but for those with a digit, which have several writings (E53, E-53); none of a
         question that has capitals everywhere (How Do I ...).
     """
@@ -66,7 +72,7 @@ def names_in(query: str) -> list[str]:
     # What one tells of oneself first is no part of the question.
     query = " ".join([each for each in told if each.endswith("?")] or told)
     asked, typed = words(query), query.split()
-    language = language_of(asked)
+    language = language or language_of(asked)
     common = FUNCTION_WORDS[language] if language else STOP_WORDS
     is_told = language != "german" if language else sum(word in common for word in asked) >= _FEWEST
     has_small = any(word.islower() and word not in common for word in typed)
@@ -102,17 +108,20 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
                 yield name
 
 
-def nouns_in(query: str) -> list[str]:
+def nouns_in(query: str, language: str | None = None) -> list[str]:
     """
-    Find nouns of a question: in German, which gives a capital to all of them, and behind articles of Romance languages.
+    Find nouns of a question: in German, which gives a capital to all of them, and behind what only nouns stand behind.
 
     :param query: A question.
+    :param language: Its language, in small letters; told by its words, where none is given.
     :returns: Each as it is written, but for a first word; none of a question in another language.
     """
-    language = language_of(words(query))
+    language = language or language_of(words(query))
     if language is None or (pattern := _NOUN if language == "german" else _BEHIND.get(language)) is None:
         return []
-    return [noun for noun in pattern.findall(query) if noun.lower() not in FUNCTION_WORDS[language]]
+    common, adjectives = FUNCTION_WORDS[language], _ADJECTIVES.get(language, ())
+    found = ((noun, noun.lower()) for noun in pattern.findall(query))
+    return [noun for noun, low in found if low not in common and not low.endswith(adjectives)]
 
 
 def untold_nouns(nouns: Sequence[str], shown: Sequence[str]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of, naming
@@ -29,10 +30,12 @@ _DEGREE: Final = re.compile(
     r"(?i)\b(wie|hoe|hur|jak|как|quanto|cu[a\u00e1]nto|combien) (?:hoch|lange?|oft|h\u00e4ufig|hoog|vaak|l\u00e4nge"
     r"|h\u00f6gt?|ofta|d\u0142ugo|cz\u0119sto|долго|часто|spesso|tempo|tiempo|de temps)(?!\w)"
 )
+_ASKING: Final = {"jak": "ile"}  # "jak" alone asks for the manner
 _COMPOUNDING: Final = frozenset({"german", "dutch", "swedish"})
 _LINKS: Final = ("es", "s", "en", "er", "n", "e")
 _PART: Final = 4
 _COMMON: Final = STOP_WORDS.union(*FUNCTION_WORDS.values())
+_SHARED: Final = STOP_WORDS.intersection(chain.from_iterable(FUNCTION_WORDS.values()))
 _BEGINS, _MOST_FORMS = 3, 3
 _SAMPLE: Final = (3, 300)  # so many texts, and characters of each, tell the language
 
@@ -59,11 +62,11 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
         other forms of its words as the question has them, and compounds with one of them in two words; and the language
         that both are read in, in small letters. None for English and a language without a stemmer: nothing changes.
     """
-    most, beginning = _SAMPLE
-    language = _language(question, (word for _, content in texts[:most] for word in words(content[:beginning])))
+    language = language_between(question, texts)
     if language is None:
         return question, list(texts), None
-    question, keys = _DEGREE.sub(r"\1", question), _keys_of(language)
+    question = _DEGREE.sub(lambda found: _ASKING.get(found[1].lower(), found[1]), question)
+    keys = _keys_of(language)
     question, verbs = joined(question) if language == "german" else (question, {})
     if language in _COMPOUNDING:
         question = _in_parts(question, texts, keys, FUNCTION_WORDS[language])
@@ -71,6 +74,18 @@ def in_forms_of(question: str, texts: Sequence[tuple[str, str]]) -> tuple[str, T
     wanted = {key: word for word in reversed(asked) for each in (verbs.get(word, word), word) for key in keys[each]}
     forms = _Forms(wanted, keys, is_compounding=language in _COMPOUNDING)
     return question, [(forms.of(title), forms.of(content)) for title, content in texts], language
+
+
+def language_between(question: str, texts: Sequence[tuple[str, str]]) -> str | None:
+    """
+    Tell the language of a question, where its own words do not, by the texts.
+
+    :param question: A question.
+    :param texts: Title and content of each document.
+    :returns: The language, in small letters; None for English and a language without a stemmer.
+    """
+    most, beginning = _SAMPLE
+    return _language(question, (word for _, content in texts[:most] for word in words(content[:beginning])))
 
 
 def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
@@ -134,11 +149,15 @@ class _Vocabulary:
 
 
 def _language(question: str, shown: Iterable[str]) -> str | None:
-    """Tell the language of a question, or of words that are shown where it has words alone."""
-    asked = words(question)
-    language = language_of(asked)
-    if language is None and STOP_WORDS.isdisjoint(asked):
-        language = language_of(list(shown))
+    """Tell the language of a question; of one that may be of two, as of words alone, by words that are shown."""
+    written = words(question)
+    language, asked, english = language_of(written), {*written}, STOP_WORDS.intersection(written)
+    # English has a word of "costi di spedizione in Italia" and of "koszt do domu".
+    if language is not None or english <= _SHARED:
+        told = language_of([*shown])
+        of_told = FUNCTION_WORDS[told] if told else frozenset()
+        if english <= of_told and (language is None or len(asked & of_told) >= len(asked & FUNCTION_WORDS[language])):
+            language = told or language
     return language if language in INFLECTED else None
 
 

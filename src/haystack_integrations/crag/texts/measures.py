@@ -8,21 +8,31 @@ pass is 18 EUR.", as nothing in them is long or much.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import takewhile
 from typing import Final
 
+from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS, language_of
 from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
 from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
 _DO: Final = "(?:do|does|did|will|can|may)"
+# Other languages ask by a verb what something costs, and how long it takes.
+_HOW_MUCH: Final = r"(?:was|wie ?viel|wat|hoeveel|vad|hur mycket|ile|combien|quanto|cu[aá]nto|сколько)"
+_ASKED_ELSEWHERE: Final = (
+    rf"\b{_HOW_MUCH} (?:\w+ )?(?P<cost>kost(?:et|en|ar)?|kosztuj[eą]|co[uû]te(?:nt)?|cuestan?|costa(?:no)?|custam?"
+    r"|стоит|стоят)\b|\b(?P<fee>preis|precio|prezzo|pre[çc]o|prijs|prix(?= d))\b"
+    r"|\b(?P<lasts>dauer[nt]|duurt|duren|dura(?:no|n|m)?|dure(?:nt)?|trwa(?:ją)?|varar|длится|длятся)\b"
+)
 _ASKED: Final = re.compile(
     r"(?i)\bhow (?:(?P<money>much)(?= (?:is|are|was|were|do|does|did|will|would|must|should|can|for)\b)"
     r"|(?P<many>many)|(?P<time>long)|(?P<often>often)|(?P<way>far)|(?P<weight>heavy)|(?P<size>tall|high|deep|wide))\b"
     r"|\b(?P<price>price|cost)\b|\b(?P<span>period|duration)\b"
     r"|\b(?P<phone>(?:tele)?phone number)\b|\b(?P<mail>e[- ]?mail address)\b"
     rf"|^(?:when|(?:at )?what time) {_DO} .+ (?P<when>[a-z]+)\W*$|^where {_DO} .+ (?P<where>[a-z]+)\W*$"
+    rf"|{_ASKED_ELSEWHERE}"
 )
 # What a question may have beside such a word, and a document beside the amount, and neither has to.
 _COST: Final = frozenset({"cost", "costs", "price"})
@@ -35,6 +45,14 @@ _BETWEEN: Final = frozenset(
     "least maximum minimum rough exact work stay remain live valid end expir".split()
 )
 _MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
+_MONEY_ELSEWHERE: Final = rf"{_MONEY}|euro|zł(?:ot\w+)?|PLN|kr(?:onor)?|SEK|Franken|francs?|TL|reais|руб\w*"
+_TIME_ELSEWHERE: Final = (
+    r"sekund\w?|minut\w{1,2}|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|heures?|jours?|semaines?|mois|ans?|années?"
+    r"|segundos?|minutos?|horas?|d[ií]as?|semanas?|m[eê]s|meses|a[ñn]os?|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]"
+    r"|seconden?|uur|uren|dag(?:en|ar)?|week|weken|maand(?:en)?|jaar|jaren|timm(?:e|ar)|veck(?:a|or)"
+    r"|månad(?:er)?|år|godzin\w?|dni|tydzień|tygodni\w?|miesi\w{2,4}|roku?|lata?|секунд\w?|минут\w?|час(?:а|ов)?"
+    r"|дн(?:я|ей)|день|недел\w|месяц\w{0,2}|года?|лет"
+)
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
     "money": rf"\b({_MONEY}) ?\d|\d ?({_MONEY})\b|([$\u20ac\u00a3]) ?\d|\d ?([\u20ac\u00a3])",
@@ -47,11 +65,18 @@ _MEASURES: Final = {
         r"|\b(?i:tel|telephone|phone|call|dial)\b[.:]{0,2} ?\d{3,20})"
     ),
     "mail": r"(?<!\S)(\S{1,64}@\S{1,100}\w)",
+    "cost": rf"(?i)\b({_MONEY_ELSEWHERE}) ?\d|\d ?({_MONEY_ELSEWHERE})(?!\w)|([$€£]) ?\d|\d ?([€£])",
+    "lasts": rf"(?i)\w[ -]({_TIME_ELSEWHERE})(?!\w)",
     "weight": r"\d ?((?:kilo)?gram(?:me)?s?|k?g|tonnes?|tons?|lbs?|pounds?)\b",
 }
 PATTERNS: Final = {
     kind: re.compile(pattern)
-    for kind, pattern in (*_MEASURES.items(), ("price", _MEASURES["money"]), ("span", _MEASURES["time"]))
+    for kind, pattern in (
+        *_MEASURES.items(),
+        ("price", _MEASURES["money"]),
+        ("span", _MEASURES["time"]),
+        ("fee", _MEASURES["cost"]),
+    )
 }
 """By what is asked for, what an amount of it, a number or an address looks like."""
 _NEVER: Final = re.compile(r"(?!)")
@@ -93,13 +118,19 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
     kind = str(found.lastgroup)
     asking = {*words(found[kind])} | ({*words(query)} & _BESIDE.get(kind, frozenset()))
     asked = {*asked_terms(query)} - {stems()[word] for word in asking}
+    between = _BETWEEN | _of_grammar(language_of(words(query)))
     amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS.get(kind, _NEVER)
     for text in texts if asked else ():
         if amount.search(" ".join(text.split())) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
-            for said, measure in _told(text, kind, amount, asked):
+            for said, measure in _told(text, kind, amount, asked, between):
                 if asked <= said:
                     yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
                     return
+
+
+@cache
+def _of_grammar(language: str | None) -> frozenset[str]:
+    return frozenset(stems()[word] for word in FUNCTION_WORDS[language]) if language else frozenset()
 
 
 def _number_of(things: str) -> re.Pattern[str]:
@@ -109,7 +140,9 @@ def _number_of(things: str) -> re.Pattern[str]:
     return re.compile(rf"(?i)(?<![\w.,])(\d[\d.,]*|{_SMALL})(?:[ -][\w-]+){{0,3}}?[ -]{begins}")
 
 
-def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Iterator[tuple[set[str], str]]:
+def _told(
+    text: str, kind: str, amount: re.Pattern[str], asked: set[str], between: frozenset[str]
+) -> Iterator[tuple[set[str], str]]:
     """Give the terms of each sentence with an amount, and of what stands above it, and the unit."""
     title, _, _ = text.partition("\n")
     parts = [text[start:end] for start, end in sentences(text)]
@@ -119,7 +152,9 @@ def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Ite
         head = parts[rows[number]] if number in rows else ""
         is_told = bool(head) or kind in _ADDRESSES
         plain = " ".join(part.split())  # an amount may stand on two lines
-        amounts = (found for found in amount.finditer(plain) if is_told or _is_of(asked, plain[: found.start()]))
+        amounts = (
+            found for found in amount.finditer(plain) if is_told or _is_of(asked, between, plain[: found.start()])
+        )
         measure = next(amounts, None)
         if measure is None and kind in _COLUMNS and head:
             measure = _COLUMNS[kind].search(head)
@@ -128,11 +163,11 @@ def _told(text: str, kind: str, amount: re.Pattern[str], asked: set[str]) -> Ite
             yield {*terms(f"{title}\n{above}\n{part}")}, str(measure[measure.lastindex or 0])
 
 
-def _is_of(asked: set[str], before: str) -> bool:
+def _is_of(asked: set[str], between: frozenset[str], before: str) -> bool:
     """Tell an amount of what is asked from one of something else: "must be claimed within 10 days"."""
     for term in reversed(terms(before[: before.rfind(" ") + 1])):
         if term in asked:
             return True
-        if term not in _BETWEEN and len(term) > 1 and not term.isdigit():
+        if term not in between and len(term) > 1 and not term.isdigit():
             return False
     return True
