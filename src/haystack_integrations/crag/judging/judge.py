@@ -11,6 +11,7 @@ from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
+from haystack_integrations.crag.judging.definitions import definitions
 from haystack_integrations.crag.judging.editions import of_other_years
 from haystack_integrations.crag.judging.entries import entries
 from haystack_integrations.crag.judging.evidence import Features
@@ -124,8 +125,9 @@ def concluded(
         )
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = _conclude(measured, likely, calibration)
-    if not calibration.is_calibrated and (told := (entries(bare, texts) | rows(bare, texts)) & ~doubted).any():
-        likely, conclusion = _told(likely, conclusion, told)
+    if not calibration.is_calibrated:
+        told = (entries(bare, texts) | rows(bare, texts) | definitions(bare, texts)) & ~doubted
+        likely, conclusion = _told(likely, conclusion, told) if told.any() else (likely, conclusion)
     if not (missing := len(absent(bare, texts))):
         return with_hops(likely, asked, readings), conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
