@@ -22,6 +22,7 @@ from haystack_integrations.crag.judging.likely import Likely, likely_of
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.rows import rows
 from haystack_integrations.crag.judging.sections import of_other_sections
+from haystack_integrations.crag.judging.tasks import tasks
 from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.judging.verdicts import listed
 from haystack_integrations.crag.texts.courtesies import bare_question
@@ -126,7 +127,8 @@ def concluded(
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = _conclude(measured, likely, calibration)
     if not calibration.is_calibrated:
-        told = (entries(bare, texts) | rows(bare, texts) | definitions(bare, texts)) & ~doubted
+        told = entries(bare, texts) | rows(bare, texts) | definitions(bare, texts) | tasks(bare, texts)
+        told &= ~doubted
         likely, conclusion = _told(likely, conclusion, told) if told.any() else (likely, conclusion)
     if not (missing := len(absent(bare, texts))):
         return with_hops(likely, asked, readings), conclusion
