@@ -239,6 +239,13 @@ def test_a_term_is_in_one_item_with_what_is_said_of_it() -> None:
     assert "\n\n- Alone.\n- Fee: 5 euros; 6 from May\n\n" in text
 
 
+def test_a_term_stands_on_the_line_of_what_is_said_of_it_however_the_page_is_broken() -> None:
+    """DocBook's stands between anchors, each on a line of its own: a passage would end behind it."""
+    term = '<dt>\n <a id="png"></a>\n <span>\n <em>Alpha</em>\n channel</span>\n <a class="indexterm"></a>\n</dt>'
+    text = converted(f"<html><body><p>{TEXT}</p><dl>{term}<dd><p>\n Of what is clear.</p></dd></dl></body></html>")
+    assert "- *Alpha* channel: Of what is clear." in text
+
+
 def test_terms_of_which_nothing_is_said_are_items_of_their_own() -> None:
     """As in an index, of which each would cost as much as all before it."""
     terms = "".join(f"<dt>entry {n} of the index</dt>" for n in range(20_000))

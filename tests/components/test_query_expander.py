@@ -26,6 +26,13 @@ def test_synonyms_are_at_most_two_per_term_in_the_order_of_the_question() -> Non
     assert expander.run(query="Is the car fast?")["query"] == "Is the car fast? automobile quick rapid"
 
 
+def test_what_is_to_be_defined_is_searched_for_where_definitions_stand() -> None:
+    """The word stands in many passages, and that of the glossary has it no more often than others."""
+    expander = QueryExpander(synonyms={"trigger": ["hook"]})
+    assert expander.run(query="What is a trigger?")["query"] == "trigger glossary terminology definitions"
+    assert expander.run(query="What does a trigger cost?")["query"] == "What does a trigger cost? hook"
+
+
 def test_phrases_win_over_their_words() -> None:
     """`log in` is one term; its words are not expanded a second time."""
     expander = QueryExpander(synonyms={"log in": ["sign in"], "log": ["record"]})

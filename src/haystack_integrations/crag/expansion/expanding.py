@@ -16,6 +16,7 @@ from haystack_integrations.crag.expansion.split import split, unanswered
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.dates import other_forms
+from haystack_integrations.crag.texts.defined import defined_thing
 from haystack_integrations.crag.texts.keywords import keywords
 from haystack_integrations.crag.texts.spelling import reread
 from haystack_integrations.crag.texts.telling import asking_part, first_search
@@ -23,6 +24,8 @@ from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
 
 logger = logging.getLogger(__name__)
+
+_WHERE_DEFINED: Final = "glossary terminology definitions"
 
 ONE_HOP: Final = "one_hop"
 """In place of a kind of failure: the model says that the question has one part. That is an answer."""
@@ -193,6 +196,8 @@ class Expansion:
         told = [part for part in (asking_part(question), question) if part not in (None, self._question)]
         # Nobody has searched for all of it where the first search was for what stands beside something pasted.
         yield from told if first_search(self._question) == self._question else [self._question, *told]
+        if thing := defined_thing(question):
+            yield f"{thing.name} {_WHERE_DEFINED}"
         yield from other_forms(first_search(question))
         asked, tried = next(iter(parts), first_search(question)), [entry["query"] for entry in state.queries]
         found = wordings(asked, options.synonyms, options.max_synonyms_per_term, state.kept, tried)

@@ -133,8 +133,8 @@ def _without_notes(body: HtmlElement) -> None:
 
 
 def _on_one_line(body: HtmlElement) -> None:
-    """Write a heading on one line, wherever its source breaks it: of a Markdown heading the next line is no part."""
-    for one in body.iter(*HEADINGS):
+    """Write a heading or a term on one line, wherever its source breaks it: of Markdown's the next line is no part."""
+    for one in body.iter(*HEADINGS, "dt"):
         for line in list(one.iter("br")):
             line.tail = " " + (line.tail or "")
             line.drop_tag()

@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from lxml.etree import iterwalk
 from lxml.html import HtmlElement, builder
 
 from haystack_integrations.crag.formats.html_parts import HEADINGS
@@ -84,6 +85,7 @@ def with_terms(body: HtmlElement) -> None:
         for part in list(one.iterchildren("dt", "dd")):
             is_term, part.tag = part.tag == "dt", "li"
             if is_term:
+                _strip(part)
                 terms, item = [*terms[1 - _MOST_TERMS :], part], None
             elif item is not None:
                 _append(item, "; ", part)
@@ -102,6 +104,17 @@ def _form_of(one: Any) -> str:
         return str(one.get("type", ""))
     form = "i" if found[2].lower() == "roman" else "a"
     return form.upper() if found[1].lower() == "upper" else form
+
+
+def _strip(one: HtmlElement) -> None:
+    """Leave out white space around the words of an element, in whichever parts of it they stand."""
+    walk = [(part, event) for event, part in iterwalk(one, events=("start", "end"))]
+    places = [(part, "text" if event == "start" else "tail") for part, event in walk[:-1]]
+    for strip, ordered in ((str.lstrip, places), (str.rstrip, places[::-1])):
+        for part, name in ordered:
+            setattr(part, name, strip(getattr(part, name) or ""))
+            if getattr(part, name):
+                break
 
 
 def _append(item: HtmlElement, sign: str, more: HtmlElement) -> None:

@@ -11,6 +11,7 @@ from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
+from haystack_integrations.crag.judging.definitions import definitions
 from haystack_integrations.crag.judging.editions import of_other_years
 from haystack_integrations.crag.judging.entries import entries
 from haystack_integrations.crag.judging.evidence import Features
@@ -21,6 +22,7 @@ from haystack_integrations.crag.judging.likely import Likely, likely_of
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.rows import rows
 from haystack_integrations.crag.judging.sections import of_other_sections
+from haystack_integrations.crag.judging.tasks import tasks
 from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.judging.verdicts import listed
 from haystack_integrations.crag.texts.courtesies import bare_question
@@ -124,8 +126,10 @@ def concluded(
         )
         likely = replace(likely, answers=answers, sufficient=sufficient)
     conclusion = _conclude(measured, likely, calibration)
-    if not calibration.is_calibrated and (told := (entries(bare, texts) | rows(bare, texts)) & ~doubted).any():
-        likely, conclusion = _told(likely, conclusion, told)
+    if not calibration.is_calibrated:
+        told = entries(bare, texts) | rows(bare, texts) | definitions(bare, texts) | tasks(bare, texts)
+        told &= ~doubted
+        likely, conclusion = _told(likely, conclusion, told) if told.any() else (likely, conclusion)
     if not (missing := len(absent(bare, texts))):
         return with_hops(likely, asked, readings), conclusion
     odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
