@@ -30,12 +30,13 @@ class Hit:
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def check_weights(weights: Any, kept: Any) -> None:
+def check_weights(weights: Any, kept: Any, similarity: Any) -> None:
     """
-    Refuse weights that lists cannot be fused by.
+    Refuse weights that lists cannot be fused by, and what does not say which scores are vector similarities.
 
     :param weights: Weight of each retriever.
     :param kept: Weight of what an earlier pass keeps, or None.
+    :param similarity: A word of `SIMILARITIES` by retriever.
     :raises ConfigurationError: With what was got and what is accepted.
     """
     if not isinstance(weights, Mapping) or not weights or not all(map(_is_weight, weights.values())):
@@ -52,16 +53,6 @@ def check_weights(weights: Any, kept: Any) -> None:
             "'refined_state' or another retriever's name with '_report'"
         )
         raise ConfigurationError(msg)
-
-
-def check_similarity(similarity: Any, weights: Mapping[str, float]) -> None:
-    """
-    Refuse what does not say which scores are vector similarities.
-
-    :param similarity: A word of `SIMILARITIES` by retriever.
-    :param weights: The weights of all retrievers, by their names.
-    :raises ConfigurationError: With what was got and what is accepted.
-    """
     if not isinstance(similarity, Mapping) or not all(kind in SIMILARITIES for kind in similarity.values()):
         msg = f"similarity must say for each retriever one of {list(SIMILARITIES)}, but got {similarity!r}"
         raise ConfigurationError(msg)

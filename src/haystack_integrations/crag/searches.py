@@ -25,8 +25,7 @@ Filters = dict[str, Any] | None
 State = CragState | None
 
 TIMEOUT_S: Final = 20.0
-"""The longest wait for a search of any store, in seconds: an embedding model that is only loaded now, as Ollama does
-for the first question, or a large store in memory may well take ten."""
+"""The longest wait for a search, in seconds: with a model that Ollama only loads now it may well take ten."""
 
 # Somebody has to put these right; told as a failed search, a slip in a retriever of one's own would be hard to find.
 _MISTAKES: Final = (
@@ -165,8 +164,7 @@ def failed(error: Exception, limit: Limit) -> Found:
     """
     if any(_is_mistake(one) for one in (error, error.__cause__)):
         raise error
-    kind = kind_of(error)
-    return not_searched(limit.name if isinstance(error, TimeoutError) else kind)
+    return not_searched(limit.name if isinstance(error, TimeoutError) else kind_of(error))
 
 
 def not_searched(kind: str) -> Found:
@@ -182,16 +180,14 @@ def not_searched(kind: str) -> Found:
 
 def _is_mistake(error: BaseException | None) -> bool:
     # A plain ValueError is of an argument, such as a vector of another length. One of a kind may be a reply: no JSON.
-    is_of_value = type(error) is ValueError
-    return isinstance(error, _MISTAKES) or is_of_value or type(error).__name__ == _MISTAKE_OF_DATABASES
+    return isinstance(error, _MISTAKES) or type(error) is ValueError or type(error).__name__ == _MISTAKE_OF_DATABASES
 
 
 def _brought(retriever: Any, given: Mapping[str, Any]) -> Found:
     if "documents" not in given:
-        msg = f"{named(retriever)} gave {sorted(given)}, wanted documents; give what it found under that name"
+        msg = f"{named(retriever)} gave {sorted(given)}, wanted documents; name its output so"
         raise ConfigurationError(msg)
-    documents = given["documents"]
-    return not_searched("no_documents") if documents is None else Found(documents, {"status": "ok"})
+    return not_searched("no_documents") if given["documents"] is None else Found(given["documents"], {"status": "ok"})
 
 
 def _unsearched(error: Exception, limit: Limit) -> Found:

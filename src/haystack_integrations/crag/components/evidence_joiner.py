@@ -7,15 +7,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.deciding.miswired import check_handed_on
 from haystack_integrations.crag.deciding.retrieval_report import together
-from haystack_integrations.crag.fusion import (
-    FUSIONS,
-    Hit,
-    check_similarity,
-    check_weights,
-    content_key,
-    fuse,
-    within_tokens,
-)
+from haystack_integrations.crag.fusion import FUSIONS, Hit, check_weights, content_key, fuse, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of, unite, without_grade
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -80,11 +72,10 @@ class EvidenceJoiner:
             the name `kept`; None puts it before all that is new.
         :raises ConfigurationError: For an unusable weight, name or number.
         """
-        check_weights(weights, kept_weight)
+        check_weights(weights, kept_weight, similarity or {})
         check_one_of("fusion", fusion, FUSIONS)
         for name, n in (("top_k", top_k), ("rrf_k", rrf_k), ("max_tokens", 1 if max_tokens is None else max_tokens)):
             check_whole(name, n)
-        check_similarity(similarity or {}, weights)
         self.weights, self.fusion, self.rrf_k, self.top_k = weights, fusion, rrf_k, top_k
         self.similarity, self.max_tokens, self.kept_weight = similarity, max_tokens, kept_weight
         for name in weights:
