@@ -94,6 +94,11 @@ def test_a_sentence_of_ones_own_stands_first_in_any_language() -> None:
     assert abstained(ASKED["german"], explain_abstention=False)["abstain"] == KNOWN["german"]["unanswered"]
 
 
+def test_without_a_sentence_the_explanation_stands_alone() -> None:
+    """No empty lines stand above it."""
+    assert abstained(ASKED["german"], abstention="")["abstain"].startswith("Gesucht: ")
+
+
 def test_where_too_little_was_searched_or_judged_that_is_said_in_the_language_too() -> None:
     """No sentence says that nothing answers."""
     question = ASKED["german"]

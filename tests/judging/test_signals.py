@@ -114,11 +114,12 @@ def test_the_sets_rerank_score_is_the_mean_of_the_first_three() -> None:
     assert of_set["rerank"] == pytest.approx(0.6)
 
 
-def test_diversity_is_shared_among_the_documents_of_one_source() -> None:
+@pytest.mark.parametrize("source", ["source", "url", "file_path"])
+def test_diversity_is_shared_among_the_documents_of_one_source(source: str) -> None:
     """A document without a source is a source of its own."""
     documents = [
-        Document(content="a", meta={"source": "guide.pdf"}),
-        Document(content="b", meta={"source": "guide.pdf"}),
+        Document(content="a", meta={source: "guide.pdf"}),
+        Document(content="b", meta={source: "guide.pdf"}),
         Document(content="c", meta={"file_path": "other.pdf"}),
         Document(content="d"),
     ]

@@ -97,7 +97,8 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     has_words = any(_wanted(one["query"]) for one in abstention["looked_for"][:1])
     gap = _gap(said, **abstention["missing"], has_words=has_words)
     told = {"looked_for": {"queries": looked_for}, "found": {"said": found}, "missing": {"gap": gap}}
-    return "\n".join([first, "", *(said[name].format(**filled) for name, filled in told.items())])
+    lines = [said[name].format(**filled) for name, filled in told.items()]
+    return "\n".join([first, "", *lines] if first else lines)
 
 
 def unanswered(record: Mapping[str, Any]) -> str:

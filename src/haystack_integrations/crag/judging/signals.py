@@ -9,7 +9,7 @@ import numpy as np
 from haystack import Document
 
 from haystack_integrations.crag.encoding.encoders import Encoder
-from haystack_integrations.crag.grades import crag_meta
+from haystack_integrations.crag.grades import crag_meta, source_name
 from haystack_integrations.crag.texts.courtesies import bare_question
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.wording import ask, best_window, coverage, phrase, read, term_weights
@@ -178,7 +178,7 @@ def _rounded(signals: Signals) -> Signals:
 
 def _source(document: Document) -> str:
     """Name what a document was taken from; one without a source is a source of its own."""
-    return str(document.meta.get("source") or document.meta.get("file_path") or document.id)
+    return source_name(document) or document.id
 
 
 def _snippet(text: str, middle: float) -> str:
