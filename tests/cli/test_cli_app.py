@@ -25,6 +25,7 @@ from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, i
 from haystack_integrations.crag.cli.output import plain, progress_bar
 from haystack_integrations.crag.cli.tables import checks_view
 from haystack_integrations.crag.cli.views import run_view
+from haystack_integrations.crag.components import BatchRelevanceGrader
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -182,6 +183,18 @@ def test_what_is_answered_from_is_not_called_kept_where_nothing_was_kept() -> No
     assert "0 kept, 1 discarded" in shown
     assert shown.count("generate  answer from the best that was found") == 2
     assert "what was kept" not in shown
+
+
+def test_what_passed_the_filter_of_an_incorrect_list_is_not_said_to_answer() -> None:
+    """The verdict is on all of it together, and each document passes by its own grade."""
+    store = memory_store()
+    fill(store, [Document(content="Emperor penguins live on the coast of Antarctica.")])
+    thresholds = {"upper": 0.9, "lower": 0.6, "aggregate": "max", "on_incorrect": "generate"}
+    grader = BatchRelevanceGrader(chat_generator=grading_by(lambda _: 0.5))
+    rag = load("corrective_retrieval", store=store, grader=grader, router=thresholds)
+    shown = plain(run_view(rag.run(query="Where do penguins live?")["crag"]))
+    assert "1 kept" in shown
+    assert shown.count("generate  give what passed the filter, which may not answer") == 2
 
 
 def test_a_score_on_a_threshold_that_must_be_exceeded_is_not_called_below_it() -> None:

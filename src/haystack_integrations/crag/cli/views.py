@@ -116,6 +116,8 @@ def _deed(entry: Mapping[str, Any]) -> str:
     if entry["action"] == "abstain" and entry.get("rule") in RETRIEVAL_RULES:
         return "say that not all documents could be searched"
     kept = entry["action"] != "generate" or entry.get("trail", [entry])[-1]["kept"]
+    if kept and entry["action"] == "generate" and entry["verdict"] == "incorrect":
+        return "give what passed the filter, which may not answer"
     return _ACTIONS[entry["action"]] if kept else "answer from the best that was found"
 
 
