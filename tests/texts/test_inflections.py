@@ -52,6 +52,7 @@ OTHERS = (
         ),
         ("Waar zijn de honden?", "Een hond", "dutch", "Een honden"),
         ("Jak długo trwa kurs?", "Kursy", "polish", "Kurs"),
+        ("Quante volte apre la porta?", "Porte", "italian", "Porta"),
     ],
 )
 def test_other_forms_of_a_word_are_written_as_the_question_has_it(
@@ -59,7 +60,7 @@ def test_other_forms_of_a_word_are_written_as_the_question_has_it(
 ) -> None:
     """Plurals, cases, verbs, and parts of compounds."""
     assert in_forms_of(question, [("", text)]) == (
-        question.replace("Wie hoch", "Wie").replace("Jak długo", "ile"),
+        question.replace("Wie hoch", "Wie").replace("Jak długo", "ile").replace("Quante volte", "Quante"),
         [("", read)],
         language,
     )
