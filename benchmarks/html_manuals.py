@@ -3,7 +3,7 @@ Whether questions on an HTML manual find their answer: hit@k of BM25 in memory, 
 
     python benchmarks/html_manuals.py /usr/share/doc/postgresql-doc-15/html [--terms 'sql-*.html'] [--questions 300]
 
-The folder is that of Debian's package `postgresql-doc-15` (DocBook), or any of HTML pages. Two kinds of questions:
+The folder is that of Debian's package `postgresql-doc-15` (DocBook), or any of HTML pages. Four kinds of questions:
 
 terms   "What does RESTRICT do in DROP TABLE?", of each term in a list of definitions that has one meaning on its page;
         the right passage holds the beginning of the definition. Pages whose names match `--terms`; the page is named by
@@ -34,6 +34,9 @@ KS = (1, 10)
 MOST_OF_A_PAGE = 12
 SHORTEST, LONGEST_TERM, SHOWN = 60, 40, 70
 _WORD = re.compile(r"[A-Za-z0-9]+")
+_SECTION = re.compile(r"(?:(?:Chapter|Appendix)\s)?[A-Z]?[\d.]+\s+")
+_GERUND = re.compile(r"(?!Using|Setting|Working)[A-Z][a-z]{2,}ing")
+_BRACKET = re.compile(r"\s*\(.*?\)")
 _NUMBER = re.compile(r"^Table\s*[\dA-Z.]+\W*")
 
 
@@ -74,6 +77,26 @@ def terms(page: Path) -> Iterator[Asked]:
             yield Asked(f"What does {term} do in {title}?", page.stem, plain(meanings[0])[:SHOWN])
 
 
+def defined(page: Path) -> Iterator[Asked]:
+    """Ask what each term of a glossary is."""
+    for one in terms(page):
+        name = _BRACKET.sub("", one.text.removeprefix("What does ").rpartition(" do in ")[0])
+        yield one._replace(text=f"What is {name if name.isupper() else name.lower()}?")
+
+
+def tasks(page: Path, often: Counter[str]) -> Iterator[Asked]:
+    """Ask how to do what each heading is on; of two words that its first may be a form of, the manual has one."""
+    for heading in html.parse(str(page)).getroot().iter("h1", "h2", "h3", "h4"):
+        first, _, rest = _SECTION.sub("", said(heading).rstrip("\N{PILCROW SIGN}")).partition(" ")
+        below = heading.xpath("following::p[1]")
+        if not _GERUND.fullmatch(first) or not rest or not below or len(said(below[0])) < SHORTEST:
+            continue
+        stem = first.lower().removesuffix("ing")
+        verb = max((stem, f"{stem}e", stem[:-1] if stem[-1] == stem[-2] else stem), key=lambda word: often[word])
+        words = (word if word.isupper() else word.lower() for word in rest.split())
+        yield Asked(f"How do I {verb} {' '.join(words)}?", page.stem, plain(said(below[0]))[:SHOWN])
+
+
 def cells(page: Path) -> Iterator[Asked]:
     """Ask for cells of a page's tables."""
     for table in html.parse(str(page)).getroot().iter("table"):
@@ -94,14 +117,14 @@ def cells(page: Path) -> Iterator[Asked]:
                     yield Asked(text, page.stem, plain(" ".join(row))[:SHOWN], plain(column), named)
 
 
-def drawn(questions: Sequence[Asked], wanted: int) -> list[Asked]:
+def drawn(questions: Sequence[Asked], wanted: int, of_a_page: int) -> list[Asked]:
     """Draw questions that are asked of one place only, and few of a page."""
     often = Counter(question.text for question in questions)
     mixed = random.Random(3).sample(questions, len(questions))
     pages, kept = Counter[str](), list[Asked]()
     for question in mixed:
         pages[question.page] += 1
-        if often[question.text] == 1 and pages[question.page] <= MOST_OF_A_PAGE:
+        if often[question.text] == 1 and pages[question.page] <= of_a_page:
             kept.append(question)
     return kept[:wanted]
 
@@ -130,17 +153,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--terms", default="*.html")
+    parser.add_argument("--glossary", default="*glossary*.html")
+    parser.add_argument("--kinds", nargs="*", default=["terms", "cells", "what", "how"])
     parser.add_argument("--questions", type=int, default=300)
     options = parser.parse_args()
     pages = sorted(options.folder.glob("*.html"))
+    often = Counter(word for page in pages for word in _WORD.findall(said(html.parse(str(page)).getroot()).lower()))
     kinds = {
         "terms": [one for page in pages if page.match(options.terms) for one in terms(page)],
         "cells": [one for page in pages for one in cells(page)],
+        "what": [one for page in pages if page.match(options.glossary) for one in defined(page)],
+        "how": [one for page in pages for one in tasks(page, often)],
     }
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     print(f"{len(pages)} pages, {index(options.folder, store).documents_written} passages", flush=True)
     for kind, questions in kinds.items():
-        if asked := drawn(questions, options.questions):
+        if kind in options.kinds and (
+            asked := drawn(questions, options.questions, options.questions if kind == "what" else MOST_OF_A_PAGE)
+        ):
             measure(kind, store, asked)
 
 
