@@ -87,6 +87,15 @@ def test_what_is_asked_in_english_or_in_no_language_that_is_told_is_declined_in_
     assert str(abstained(question)["abstain"]).startswith(f"{ABSTENTION}\n\nLooked for: ")
 
 
+def test_the_documents_tell_the_language_of_a_question_that_may_be_of_two_or_has_names_alone() -> None:
+    """Quanto pesa a caixa could be Italian."""
+    page = Document(content="A caixa tem cinco livros e pode ser aberta por quem a recebe. O peso não é indicado.")
+    assert [spoken("Quanto pesa a caixa?", found) for found in ([], [page])] == ["italian", "portuguese"]
+    page = Document(content="Die Fahrräder stehen im Keller und dürfen nicht in den Hof gestellt werden.")
+    assert [spoken("Fahrradkeller Schlüssel", found) for found in ([], [page])] == [None, "german"]
+    assert spoken("Where are the bicycles?", [page]) is None
+
+
 def test_a_sentence_of_ones_own_stands_first_in_any_language() -> None:
     """What is told below it is in that of the question."""
     said = abstained(ASKED["german"], abstention="Weiß ich nicht.")["abstain"]

@@ -97,7 +97,7 @@ class EvidencePromptBuilder(Copied):
         boundary = new_boundary(PASSAGE)
         text = self._template.render(question=question, passages=passages, boundary=boundary)
         user = ChatMessage.from_user(text, meta=scores_of(documents))
-        system = self.system.replace(ABSTENTION, sentence(ABSTENTION, spoken(question)))
+        system = self.system.replace(ABSTENTION, sentence(ABSTENTION, spoken(question, documents)))
         return {"prompt": [ChatMessage.from_system(system), user]}
 
 

@@ -90,7 +90,7 @@ class RecordBuilder:
         check_replies(replies)
         evidence = list(outcome.evidence) if documents is None else documents
         evidence, unshown = shown_to(replies if asked else (), evidence)
-        sentences = {self.abstention, sentence(self.abstention, spoken(outcome.query))}
+        sentences = {self.abstention, sentence(self.abstention, spoken(outcome.query, evidence))}
         told = answer_account(replies, asked=asked, sentences=[*sentences], question=outcome.query, passages=evidence)
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies)
         spent = spent_on(replies) + Usage(llm_calls=int(calls))

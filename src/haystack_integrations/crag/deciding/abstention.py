@@ -71,7 +71,7 @@ def account(
             "complete": seen <= {document.id for document in at_hand},
         },
         "web": web,
-        "language": spoken(known.query),
+        "language": spoken(known.query, at_hand),
     }
 
 

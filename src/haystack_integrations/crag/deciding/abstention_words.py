@@ -1,17 +1,18 @@
 """What an abstention says, in the language of its question (`data/abstentions.yml`)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 import yaml
+from haystack import Document
 
 from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.function_words import language_of
+from haystack_integrations.crag.texts.inflections import language_between
 from haystack_integrations.crag.texts.languages import is_other_script
-from haystack_integrations.crag.texts.text import HANGUL, UNSPACED, words
+from haystack_integrations.crag.texts.text import HANGUL, UNSPACED
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 _ENGLISH: Final = "english"
@@ -19,20 +20,20 @@ _ENGLISH: Final = "english"
 _BY_LETTERS: Final = {"japanese": re.compile(r"[\u3040-\u30ff]"), "korean": HANGUL, "chinese": UNSPACED}
 
 
-def spoken(question: str) -> str | None:
+def spoken(question: str, documents: Sequence[Document] = ()) -> str | None:
     """
     Tell the language that a question can be answered in.
 
     :param question: What was asked, as it was asked.
-    :returns: A key of `data/abstentions.yml`; None for English, and for what is told by too few words or not known.
+    :param documents: What was found: their language tells that of a question that may be of two, or has names alone.
+    :returns: A key of `data/abstentions.yml`; None for English, and for what is not told.
     """
     bare = bare_question(question)
     if is_other_script(bare) and (
         found := next((name for name in _BY_LETTERS if _BY_LETTERS[name].search(bare)), None)
     ):
         return found
-    language = language_of([word.lower() for word in words(bare)])
-    return language if language in _known() else None
+    return language_between(bare, [("", document.content or "") for document in documents])
 
 
 def phrases(language: str | None) -> Mapping[str, Any]:
