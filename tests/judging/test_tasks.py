@@ -61,6 +61,7 @@ def test_the_title_of_a_document_stands_above_its_headings() -> None:
     section = f"## Replacing the shuttle\n\n{SAYS}"
     asked = "How do I replace the shuttle in Weaver?"
     assert tasks(asked, [("Weaver 3 manual", section), ("", section)]).tolist() == [True, False]
+    assert tasks(asked, [("", f"{section} So it is with Weaver.")]).tolist() == [True]
 
 
 def test_a_task_of_a_manual_is_believed_and_one_that_it_does_not_tell_is_not() -> None:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.judging.other_names import names_in
 from haystack_integrations.crag.texts.text import terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
@@ -55,19 +56,24 @@ def tasks(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
     :param query: The question, without courtesies.
     :param texts: Title and content of each document.
     :returns: For each whether all words of a heading, two at least, are in the question, all its other words in the
-        headings above, and text stands below it.
+        headings above, but for names, which may stand anywhere, and text stands below it.
     """
     how = _HOW.match(" ".join(query.split()))
     asked = {*asked_terms(query[how.end() :])} if how else set()
     if how is None or len(asked) < _FEWEST:
         return np.zeros(len(texts), dtype=bool)
-    said = {*words(query.lower())}
-    return np.array([any(_is_asked(one, asked, said) for one in _sections(title, text)) for title, text in texts])
+    said, names = {*words(query.lower())}, {*terms(" ".join(names_in(query)))}
+    found = []
+    for title, text in texts:
+        # Of what product it is, a document tells anywhere.
+        wanted = asked - names.intersection(terms(text)) if names else asked
+        found.append(any(_is_asked(one, asked, wanted, said) for one in _sections(title, text)))
+    return np.array(found)
 
 
-def _is_asked(section: _Section, asked: set[str], said: set[str]) -> bool:
+def _is_asked(section: _Section, asked: set[str], wanted: set[str], said: set[str]) -> bool:
     head = {*terms(_NUMBER.sub("", section.head))}
-    if len(head) < _FEWEST or not head <= asked or not asked - head <= section.above:
+    if len(head) < _FEWEST or not head <= asked or not wanted - head <= section.above:
         return False
     named = {*words(section.head.lower())}
     if not _NOT.isdisjoint(named ^ said) or any(one in named and two in said - named for one, two in _OPPOSED):
