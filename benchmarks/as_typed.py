@@ -6,7 +6,7 @@ Questions as people type them, and documents as some stores hold them: what beco
 The first five documents of the fixed lists of the open half, judged uncalibrated with the statistics of their corpus:
 macro-F1, the share of verdicts that are other ones than for the plain question over plain documents, and how many
 questions that their documents answer were called `incorrect`; each without and with what reads them as they are meant
-(`texts/courtesies.py`, `judging/respelling.py`, `judging/surface.py`).
+(`texts/questions/courtesies.py`, `judging/respelling.py`, `judging/surface.py`).
 
 Then searches for questions whose list answers, in the whole corpus: how often a document that answers is among the
 first five of BM25 (in memory), of the static embeddings, and of both fused as the shipped pipelines do. A misspelt word
@@ -38,8 +38,8 @@ from haystack_integrations.crag.judging import surface
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import grade
 from haystack_integrations.crag.judging.reading import Reader
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.telling import first_search
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import first_search
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
 FIRST = 5

@@ -6,7 +6,7 @@ A question has a date in one form, its document in another: is the document foun
 Passages of hotpotqa with "(born 3 April 1921)" or "(born April 3, 1921)", among 2,500 others, in memory; "Who was born
 on ...?" by `corrective_retrieval`, uncalibrated. The date as it is in the data, in words, and in numbers, in question
 and passages; and another day of the month, of which the passage does not tell. Without and with what knows dates
-(`texts/dates.py`): passages found in the final evidence, lists called `correct`, and searches.
+(`texts/notations/dates.py`): passages found in the final evidence, lists called `correct`, and searches.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.dates import Day, dates_in
+from haystack_integrations.crag.texts.notations.dates import Day, dates_in
 
 _OTHERS = 2_500
 _BORN = re.compile(r"\(born ([^()]{8,20})\)")

@@ -5,8 +5,8 @@ What changed in a version, over changelogs, asked in several ways: is its passag
 
 The folder holds packages of npm, each unpacked in a folder that is named as the archive of `npm pack` (axios-1.2.3).
 All Markdown in them is indexed, in memory; asked about are versions that a heading of CHANGELOG.md or History.md names.
-Without and with what knows versions (`texts/versions.py`): versions whose passage is in the evidence, lists called
-`correct`, and those called `correct` for a version that there is not.
+Without and with what knows versions (`texts/notations/versions.py`): versions whose passage is in the evidence, lists
+called `correct`, and those called `correct` for a version that there is not.
 """
 
 import argparse

@@ -5,8 +5,8 @@ What a setting does, over the manuals that have its entry: is that found, and ca
 
 The folder holds manuals as text or Markdown, such as ssh_config(5) by `man -Tutf8`. Asked about are names that stand
 alone on a line, as a heading in code or by themselves ("PermitRootLogin"), in one passage only. Without and with what
-knows entries (`judging/entries.py`): passages of the entry in the evidence, lists called `correct`, and those called
-`correct` where these passages are taken away.
+knows entries (`judging/rules/entries.py`): passages of the entry in the evidence, lists called `correct`, and those
+called `correct` where these passages are taken away.
 """
 
 import argparse

@@ -23,7 +23,7 @@ from haystack import Document
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
-from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import sentences, words
 
 CLASSES = ("correct", "ambiguous", "incorrect")

@@ -21,7 +21,7 @@ from several_questions import grading_of
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
-from haystack_integrations.crag.texts.spelling import one_spelling
+from haystack_integrations.crag.texts.languages.spelling import one_spelling
 
 FIRST, AROUND = 5, 4_000
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "å": "aa", "ø": "oe"})

@@ -4,8 +4,8 @@ What the shipped model says of a question about another year, number or name tha
     python benchmarks/other_numbers.py DATASETS
 
 Fixed lists of the open half, first five documents. `asked`: questions with a number over twelve or a name that none of
-these documents has (`judging/exact.py`), by what people say of the list; how often the verdict is `correct`, without
-that rule and with it. `changed`: lists that answer a question with a number, asked with another number in its place,
+these documents has (`judging/rules/exact.py`), by what people say of the list; how often the verdict is `correct`,
+without that rule and with it. `changed`: lists that answer a question with a number, asked with another number in its place,
 which none of the documents has; `renamed`: those that answer one with a name, with the name of another question in its
 place. A verdict `correct` is wrong then.
 """
@@ -23,7 +23,7 @@ from short_lists import Judge, Text, judging, text_of
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.judging import judge as judging_module
-from haystack_integrations.crag.judging.other_names import names_in, untold
+from haystack_integrations.crag.judging.rules.other_names import names_in, untold
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa", "selqa")
 FIRST = 5

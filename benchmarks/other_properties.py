@@ -5,8 +5,8 @@ What the shipped model says of questions about a person that documents tell othe
 
 Lists of popqa (open half, first five documents) that answer in what city a person was born, asked for other properties
 of that person, which they do not tell but by chance: how often the verdict is `correct`, without the rule on properties
-(`judging/properties.py`) and with it. Below, of all questions of six sets that the rule is about, how many lists that
-answer, and that do not, are called `correct`.
+(`judging/rules/properties.py`) and with it. Below, of all questions of six sets that the rule is about, how many lists
+that answer, and that do not, are called `correct`.
 """
 
 import argparse
@@ -18,9 +18,9 @@ from other_numbers import FIRST, SETS, show, verdicts
 from short_lists import judging, text_of
 
 from haystack_integrations.crag.evaluation.reading import read_dataset
-from haystack_integrations.crag.judging import exact
-from haystack_integrations.crag.judging.about import about
-from haystack_integrations.crag.judging.properties import properties_in, untold_properties
+from haystack_integrations.crag.judging.rules import exact
+from haystack_integrations.crag.judging.rules.about import about
+from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
 
 BORN = re.compile(r"In what city was (.+) born\?")
 ASKED = (

@@ -1,5 +1,5 @@
 """
-Does the filter keep the second of two hops? Lists that stay whole, without the rule of `judging/hops.py` and with it.
+Does the filter keep the second of two hops? Lists that stay whole, without `judging/rules/hops.py` and with it.
 
     python benchmarks/second_hops.py DATASETS [--limit 400]
 

@@ -4,8 +4,8 @@ What becomes of two questions that are asked as one ("When was it built and who 
     python benchmarks/several_questions.py DATASETS [--limit 150] [--runs 50]
 
 Questions of the open half are joined in pairs by "and"; each pair is judged as one question, and as the two that it is
-(`texts/several_questions.py`). `both`: the documents answer both; `one`: those that answer the first, or the second,
-are taken out; `none`: both; `same`: one document answers both. `halves kept`: of `both` and `same`, the questions for
+(`texts/questions/several_questions.py`). `both`: the documents answer both; `one`: those that answer the first, or the
+second, are taken out; `none`: both; `same`: one document answers both. `halves kept`: of `both` and `same`, the questions for
 which an answering document passes the filter of 0.3. Uncalibrated, the fixed lists' first five documents of each.
 
 `of two names`: two questions that differ in a name, asked as one about both names.
@@ -38,8 +38,8 @@ from haystack_integrations.crag.judging.grading import Graded
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.refining import refinement
-from haystack_integrations.crag.texts.comparisons import things_compared
-from haystack_integrations.crag.texts.several_questions import questions_in
+from haystack_integrations.crag.texts.questions.comparisons import things_compared
+from haystack_integrations.crag.texts.questions.several_questions import questions_in
 from haystack_integrations.crag.vocabulary import JUDGED
 
 SETS = ("popqa", "clapnq", "covidqa", "hotpotqa", "selqa")

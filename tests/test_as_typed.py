@@ -23,8 +23,8 @@ from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.telling import asking_part
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import asking_part
 
 BARE = "who wrote Emma?"
 TYPED = f"Hi, could you please tell me {BARE} Answer in one short sentence. Thanks in advance!"

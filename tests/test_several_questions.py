@@ -15,8 +15,8 @@ from haystack_integrations.crag.expansion.split import unanswered
 from haystack_integrations.crag.judging import grading
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
-from haystack_integrations.crag.texts.asked_apart import asked_apart
-from haystack_integrations.crag.texts.several_questions import questions_in
+from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
+from haystack_integrations.crag.texts.questions.several_questions import questions_in
 
 ASKED = "Where is the harbour of Kestrel and who designed the lighthouse of Merrow?"
 HARBOUR = Document(content="The harbour of Kestrel is in the north of the island, behind the old mill.", id="harbour")

@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
-from haystack_integrations.crag.texts.letters import in_plain_letters
+from haystack_integrations.crag.texts.questions.letters import in_plain_letters
 
 
 def test_a_good_question_passes_and_starts_a_state() -> None:

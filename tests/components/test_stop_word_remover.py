@@ -13,7 +13,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 
 
 def words_of(query: str, **settings: Any) -> str:

@@ -14,7 +14,7 @@ from makers import fill, graded, grading_by
 from haystack_integrations.crag.components import CragRouter, EvidencePromptBuilder
 from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.function_words import FUNCTION_WORDS
+from haystack_integrations.crag.texts.languages.function_words import FUNCTION_WORDS
 from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH
 
 KNOWN: dict[str, Any] = yaml.safe_load(

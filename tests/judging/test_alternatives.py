@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haystack_integrations.crag.components import HeuristicGrader
-from haystack_integrations.crag.texts.alternatives import alternatives_in
-from haystack_integrations.crag.texts.telling import first_search
+from haystack_integrations.crag.texts.questions.alternatives import alternatives_in
+from haystack_integrations.crag.texts.questions.telling import first_search
 
 EMMA = ["Who wrote Emma, Jane Austen?", "Who wrote Emma, Mary Shelley?"]
 

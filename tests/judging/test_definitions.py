@@ -7,9 +7,9 @@ from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import fill
 
-from haystack_integrations.crag.judging.definitions import definitions
+from haystack_integrations.crag.judging.rules.definitions import definitions
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.defined import defined_thing
+from haystack_integrations.crag.texts.questions.defined import defined_thing
 
 SECONDS = 2.0  # some hundredths here; quadratic time would be minutes
 GLOSSARY = (

@@ -6,7 +6,7 @@ import pytest
 from haystack import Document
 from makers import fill
 
-from haystack_integrations.crag.judging.editions import of_other_years
+from haystack_integrations.crag.judging.rules.editions import of_other_years
 from haystack_integrations.crag.pipelines import load
 
 HOTELS = "Travel policy {}\nHotels are paid up to {} EUR per night. Flights in economy only."

@@ -7,7 +7,7 @@ import pytest
 from haystack import Document
 from makers import fill
 
-from haystack_integrations.crag.judging.entries import entries
+from haystack_integrations.crag.judging.rules.entries import entries
 from haystack_integrations.crag.pipelines import load
 
 VERDICTS = ("correct", "ambiguous", "incorrect")

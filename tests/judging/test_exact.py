@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.components import CascadeGate, CragRouter, HeuristicGrader, StaticDocumentEmbedder
 from haystack_integrations.crag.deciding.record_tags import absent_in
-from haystack_integrations.crag.judging.exact import absent
+from haystack_integrations.crag.judging.rules.exact import absent
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 

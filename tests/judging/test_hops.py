@@ -7,9 +7,9 @@ from judging_texts import asking
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.grades import grade_of
-from haystack_integrations.crag.judging.hops import with_hops
 from haystack_integrations.crag.judging.likely import Likely
 from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.rules.hops import with_hops
 
 QUESTION = "In which city does the employer of chemist Mary Ashford have its offices?"
 PERSON = ("Mary Ashford", "Mary Ashford was a chemist. Her employer was the Kelburn Institute.")

@@ -7,8 +7,8 @@ import pytest
 from haystack import Document
 from makers import fill
 
-from haystack_integrations.crag.judging.exact import absent
-from haystack_integrations.crag.judging.opposites import kinds_in, untold_kinds
+from haystack_integrations.crag.judging.rules.exact import absent
+from haystack_integrations.crag.judging.rules.opposites import kinds_in, untold_kinds
 from haystack_integrations.crag.pipelines import load
 
 SECONDS = 2.0  # some hundredths here

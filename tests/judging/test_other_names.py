@@ -4,7 +4,7 @@ import pytest
 from haystack import Document
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
-from haystack_integrations.crag.judging.other_names import names_in, untold
+from haystack_integrations.crag.judging.rules.other_names import names_in, untold
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 

@@ -4,8 +4,8 @@ import pytest
 from haystack import Document
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
-from haystack_integrations.crag.judging.exact import absent
-from haystack_integrations.crag.judging.properties import properties_in, untold_properties
+from haystack_integrations.crag.judging.rules.exact import absent
+from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 

@@ -4,7 +4,7 @@ import pytest
 from haystack import Document
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
-from haystack_integrations.crag.judging.reasons import untold_reason
+from haystack_integrations.crag.judging.rules.reasons import untold_reason
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 

@@ -18,7 +18,7 @@ from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.judging.respelling import as_meant, respelled
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
-from haystack_integrations.crag.texts.spelling import reread
+from haystack_integrations.crag.texts.languages.spelling import reread
 
 NOTICE = "The notice period of the employment contract is three months."
 TEXTS = (NOTICE, "Vacation is thirty days a year.", "Meals are paid by Hansen Limited.")

@@ -7,7 +7,7 @@ import pytest
 from haystack import Document
 from makers import fill
 
-from haystack_integrations.crag.judging.rows import rows
+from haystack_integrations.crag.judging.rules.rows import rows
 from haystack_integrations.crag.pipelines import load
 
 SECONDS = 2.0  # some hundredths here; quadratic time would be minutes

@@ -5,7 +5,7 @@ from haystack import Document
 from judging_texts import asking
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
-from haystack_integrations.crag.judging.sections import of_other_sections
+from haystack_integrations.crag.judging.rules.sections import of_other_sections
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 

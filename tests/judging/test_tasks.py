@@ -7,7 +7,7 @@ from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import fill
 
-from haystack_integrations.crag.judging.tasks import tasks
+from haystack_integrations.crag.judging.rules.tasks import tasks
 from haystack_integrations.crag.pipelines import load
 
 SECONDS = 2.0  # some hundredths here; quadratic time would be minutes

@@ -9,8 +9,8 @@ from judging_texts import asking
 from makers import fill
 
 from haystack_integrations.crag.judging.reading import shared_reader
+from haystack_integrations.crag.judging.rules.unanswered import unanswered
 from haystack_integrations.crag.judging.surface import normalised, told
-from haystack_integrations.crag.judging.unanswered import unanswered
 from haystack_integrations.crag.pipelines import load
 
 SECONDS = 2.0  # some hundredths here; quadratic time would be minutes

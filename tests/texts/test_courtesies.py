@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from makers import fill, scripted
 
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.courtesies import asks_nothing, bare_question
-from haystack_integrations.crag.texts.letters import in_plain_letters
+from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question
+from haystack_integrations.crag.texts.questions.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import words
 
 WROTE = "who wrote Emma?"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.dates import Day, dates_in, in_numbers, other_forms
+from haystack_integrations.crag.texts.notations.dates import Day, dates_in, in_numbers, other_forms
 
 DAY = Day(2021, 4, 3)
 

@@ -6,7 +6,7 @@ from haystack_integrations.crag.encoding.encoders import load_encoder
 from haystack_integrations.crag.expansion.rules import keywords
 from haystack_integrations.crag.judging.asking import ask as judge
 from haystack_integrations.crag.refining.wording import read_strips
-from haystack_integrations.crag.texts.function_words import function_words
+from haystack_integrations.crag.texts.languages.function_words import function_words
 from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import ask, asked_terms
 

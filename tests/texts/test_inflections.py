@@ -13,12 +13,12 @@ from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import HeuristicGrader, StaticDocumentEmbedder
 from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.deciding.record_tags import route_tags
-from haystack_integrations.crag.judging.exact import absent
-from haystack_integrations.crag.judging.other_names import nouns_in, untold_nouns
+from haystack_integrations.crag.judging.rules.exact import absent
+from haystack_integrations.crag.judging.rules.other_names import nouns_in, untold_nouns
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
-from haystack_integrations.crag.texts.german_verbs import joined
-from haystack_integrations.crag.texts.inflections import forms_among, in_forms_of, language_between
+from haystack_integrations.crag.texts.languages.german_verbs import joined
+from haystack_integrations.crag.texts.languages.inflections import forms_among, in_forms_of, language_between
 
 LEASE = "Der Mieter kann mit einer Frist von drei Monaten kündigen. Hunde dürfen gehalten werden."
 OTHERS = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.languages import common_words, is_other_script
-from haystack_integrations.crag.texts.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.languages.common_words import common_words, is_other_script
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import words
 
 

@@ -4,7 +4,7 @@ import pytest
 from haystack import Document
 
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.letters import in_plain_letters
+from haystack_integrations.crag.texts.questions.letters import in_plain_letters
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.mails import mails_in
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.mails import mails_in
 
 ASKED = "How long is parental leave?"
 EARLIER = "Hello Tom,\n> I looked through the binder. Could you ask the others?\n> Regards, Anna"

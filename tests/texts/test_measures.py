@@ -6,7 +6,7 @@ from haystack import Document
 from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
-from haystack_integrations.crag.texts.measures import written_measures
+from haystack_integrations.crag.texts.questions.measures import written_measures
 
 CONTACTS = "| Person | Phone | E-mail |\n|---|---|---|\n| Ann Lee | 4711 | ann@example.org |"
 PLAN = "| Train | To | Time | Arrives |\n|---|---|---|---|\n| R7 | Leeds | 9:10 | 9:40 |"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.open_questions import is_question, open_from
+from haystack_integrations.crag.texts.questions.open_questions import is_question, open_from
 
 
 @pytest.mark.parametrize("sentence", ["Who?", "**Who?**", "(Who?)", "\u8c01\uff1f", "| Who? |", "\u00abWho?\u00bb "])

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.pasted import blocks, unpasted
-from haystack_integrations.crag.texts.telling import asking_part, first_search
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.pasted import blocks, unpasted
+from haystack_integrations.crag.texts.questions.telling import asking_part, first_search
 
 ASKED = "How do I restart the import?"
 PASTED = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.inflections import in_forms_of
-from haystack_integrations.crag.texts.regular_forms import regular_forms
+from haystack_integrations.crag.texts.languages.inflections import in_forms_of
+from haystack_integrations.crag.texts.languages.regular_forms import regular_forms
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from haystack_integrations.crag.judging.surface import word_forms
+from haystack_integrations.crag.texts.languages.stemming import stems
 from haystack_integrations.crag.texts.remembering import Remembered
-from haystack_integrations.crag.texts.stemming import stems
 
 
 def test_a_word_is_worked_out_once() -> None:

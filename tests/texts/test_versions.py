@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.versions import other_writings, versions_in, written_versions
+from haystack_integrations.crag.texts.notations.versions import other_writings, versions_in, written_versions
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.wrapped import unwrapped
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.wrapped import unwrapped
 
 ASKED = 'Who edits the "Weekly"?'
 

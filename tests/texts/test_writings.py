@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.amounts import amounts_in, written_in_digits
-from haystack_integrations.crag.texts.writings import written_otherwise
+from haystack_integrations.crag.texts.notations.amounts import amounts_in, written_in_digits
+from haystack_integrations.crag.texts.notations.writings import written_otherwise
 
 
 @pytest.mark.parametrize(

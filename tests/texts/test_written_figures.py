@@ -2,7 +2,7 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.figures import other_figures, written_figures
+from haystack_integrations.crag.texts.notations.figures import other_figures, written_figures
 
 
 @pytest.mark.parametrize(

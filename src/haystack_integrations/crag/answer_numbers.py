@@ -17,7 +17,7 @@ from unicodedata import normalize, numeric
 from cachetools import LRUCache, cached
 
 from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS, spelled
-from haystack_integrations.crag.texts.numerals import numerals
+from haystack_integrations.crag.texts.languages.numerals import numerals
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 # Groups of thousands may be set apart by spaces. All marks between digits are read alike, Arabic ones among them.

@@ -16,8 +16,8 @@ from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.state import CragState, given_in_run
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.telling import first_search
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import first_search
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)

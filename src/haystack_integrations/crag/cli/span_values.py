@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Final, get_args
 
 from haystack_integrations.crag.inputs import finite
-from haystack_integrations.crag.texts.inflections import INFLECTED
+from haystack_integrations.crag.texts.languages.inflections import INFLECTED
 from haystack_integrations.crag.vocabulary import ACTIONS, JUDGED, MODES, Verdict
 
 _TEXTS: Final = (

@@ -14,8 +14,8 @@ from haystack_integrations.crag.light import light
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.sockets import leads_nowhere
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.telling import first_search
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import first_search
 from haystack_integrations.crag.vocabulary import WebStatus
 
 logger = logging.getLogger(__name__)

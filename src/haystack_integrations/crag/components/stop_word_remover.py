@@ -9,10 +9,10 @@ from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.expansion.store_words import near_words, other_forms
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
-from haystack_integrations.crag.texts.figures import other_figures
-from haystack_integrations.crag.texts.function_words import function_words
-from haystack_integrations.crag.texts.stemming import STOP_WORDS
-from haystack_integrations.crag.texts.versions import other_writings
+from haystack_integrations.crag.texts.languages.function_words import function_words
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.notations.figures import other_figures
+from haystack_integrations.crag.texts.notations.versions import other_writings
 
 # Not quotes and backticks: `with` in them is what is asked about.
 _MARKS: Final = ".,;:?!\u2026()\u00bf\u00a1"

@@ -10,7 +10,7 @@ from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.sockets import named
 from haystack_integrations.crag.store_profiles import profile_of
-from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import words
 from haystack_integrations.crag.texts.wording import ask
 

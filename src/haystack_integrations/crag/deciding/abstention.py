@@ -16,11 +16,11 @@ from haystack_integrations.crag.deciding.decisions import Judgement
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.function_words import ASKING, function_words
-from haystack_integrations.crag.texts.inflections import in_forms_of
+from haystack_integrations.crag.texts.languages.function_words import ASKING, function_words
+from haystack_integrations.crag.texts.languages.inflections import in_forms_of
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import first_search
 from haystack_integrations.crag.texts.sanitise import sanitize_text
-from haystack_integrations.crag.texts.telling import first_search
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
 from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH, WEB

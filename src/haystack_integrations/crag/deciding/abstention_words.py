@@ -9,9 +9,9 @@ from typing import Any, Final
 import yaml
 from haystack import Document
 
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.inflections import language_between
-from haystack_integrations.crag.texts.languages import is_other_script
+from haystack_integrations.crag.texts.languages.common_words import is_other_script
+from haystack_integrations.crag.texts.languages.inflections import language_between
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import HANGUL, UNSPACED
 from haystack_integrations.crag.vocabulary import ABSTENTION
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from haystack_integrations.crag.deciding.corrections import strategy_of
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT
 from haystack_integrations.crag.observing.telemetry import MOST_ON_A_SPAN, traced_id
-from haystack_integrations.crag.texts.inflections import INFLECTED
+from haystack_integrations.crag.texts.languages.inflections import INFLECTED
 from haystack_integrations.crag.vocabulary import JUDGED
 
 _CITATIONS: Final = ("cited", "cited_unknown")

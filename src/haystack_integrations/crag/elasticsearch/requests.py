@@ -7,7 +7,7 @@ from haystack.errors import FilterError
 
 from haystack_integrations.crag.searches import is_void
 from haystack_integrations.crag.settings import check_whole
-from haystack_integrations.crag.texts.letters import in_plain_letters
+from haystack_integrations.crag.texts.questions.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import HANGUL
 
 TEXT: Final = "content"

@@ -8,7 +8,7 @@ from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask, w
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
-from haystack_integrations.crag.texts.inflections import in_forms_of
+from haystack_integrations.crag.texts.languages.inflections import in_forms_of
 
 ANSWERS: Final = 2
 ON_TOPIC: Final = 1

@@ -8,7 +8,7 @@ from typing import Final
 
 from haystack import Document
 
-from haystack_integrations.crag.texts.languages import common_words
+from haystack_integrations.crag.texts.languages.common_words import common_words
 from haystack_integrations.crag.texts.text import sentences, surface_words, terms, words
 from haystack_integrations.crag.texts.titles import untitled
 

@@ -14,12 +14,12 @@ from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.expansion.rules import web_form, wordings
 from haystack_integrations.crag.expansion.split import split, unanswered
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.dates import other_forms
-from haystack_integrations.crag.texts.defined import defined_thing
-from haystack_integrations.crag.texts.keywords import keywords
-from haystack_integrations.crag.texts.spelling import reread
-from haystack_integrations.crag.texts.telling import asking_part, first_search
+from haystack_integrations.crag.texts.languages.spelling import reread
+from haystack_integrations.crag.texts.notations.dates import other_forms
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.defined import defined_thing
+from haystack_integrations.crag.texts.questions.keywords import keywords
+from haystack_integrations.crag.texts.questions.telling import asking_part, first_search
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
 

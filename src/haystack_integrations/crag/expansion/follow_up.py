@@ -14,8 +14,8 @@ from haystack_integrations.crag.expansion.prompt import beginning
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, query_key
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template, new_boundary
-from haystack_integrations.crag.texts.function_words import ASKING, naming
-from haystack_integrations.crag.texts.pointing import FEWEST_TERMS, points
+from haystack_integrations.crag.texts.languages.function_words import ASKING, naming
+from haystack_integrations.crag.texts.questions.pointing import FEWEST_TERMS, points
 from haystack_integrations.crag.texts.text import HANGUL, PHRASES, count_tokens, terms, words
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from haystack_integrations.crag.expansion.query_text import (
     folded,
     one_line,
 )
-from haystack_integrations.crag.texts.keywords import keywords
+from haystack_integrations.crag.texts.questions.keywords import keywords
 from haystack_integrations.crag.texts.text import HANGUL, PHRASES, UNSPACED, surface_words
 
 _FORM: Final = "{term: [synonym, ...]}"

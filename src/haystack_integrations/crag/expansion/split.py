@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haystack_integrations.crag.deciding.record_tags import asked_apart as verdicts_apart
-from haystack_integrations.crag.texts.asked_apart import asked_apart
-from haystack_integrations.crag.texts.comparisons import things_compared
-from haystack_integrations.crag.texts.several_questions import questions_in
+from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
+from haystack_integrations.crag.texts.questions.comparisons import things_compared
+from haystack_integrations.crag.texts.questions.several_questions import questions_in
 from haystack_integrations.crag.vocabulary import JUDGED
 
 

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from typing import Any, Final
 
 from haystack_integrations.crag.encoding.encoders import may_be_slip
-from haystack_integrations.crag.texts.inflections import forms_among
+from haystack_integrations.crag.texts.languages.inflections import forms_among
 from haystack_integrations.crag.texts.text import words
 
 _MOST_WORDS: Final = 8

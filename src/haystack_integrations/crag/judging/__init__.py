@@ -10,6 +10,6 @@ list, `company` a document among the others and the list, `links` which of them 
 a text stands twice, and `keeping` keeps what was measured. `crossing` learns which words answer which kind of question.
 
 `heads` holds coefficients, `trees` the trees beside them, `calibration` is the file they come from; `likely` says what
-documents are by them, `verdicts` what the verdict is read from. `exact`, `editions` and `unanswered` doubt what cannot
-answer, and `hops` keeps the second of two hops.
+documents are by them, `verdicts` what the verdict is read from, `joining` makes one judgement of several. What wording
+cannot tell is left to `rules`.
 """

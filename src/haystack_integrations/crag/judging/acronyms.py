@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from haystack_integrations.crag.texts.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import stems
 from haystack_integrations.crag.texts.text import surface_words, terms
 
 _SHORT: Final = re.compile(r"(?<![\w-])[A-Z]{3,6}(?![\w-])")

@@ -11,8 +11,8 @@ from typing import Final
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.judging.reading import Reading, Vectors
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import surface_words
 from haystack_integrations.crag.texts.wording import asked_terms
 

@@ -18,14 +18,14 @@ from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.alternatives import alternatives_in
-from haystack_integrations.crag.texts.asked_apart import asked_apart
-from haystack_integrations.crag.texts.comparisons import things_compared
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.inflections import in_forms_of
-from haystack_integrations.crag.texts.telling import asking_part, first_search
+from haystack_integrations.crag.texts.languages.inflections import in_forms_of
+from haystack_integrations.crag.texts.questions.alternatives import alternatives_in
+from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
+from haystack_integrations.crag.texts.questions.comparisons import things_compared
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import asking_part, first_search
+from haystack_integrations.crag.texts.questions.wrapped import unwrapped
 from haystack_integrations.crag.texts.wording import asked_terms
-from haystack_integrations.crag.texts.wrapped import unwrapped
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")

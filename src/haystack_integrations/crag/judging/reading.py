@@ -17,8 +17,8 @@ from haystack_integrations.crag.encoding.encoders import Encoder, load_encoder
 from haystack_integrations.crag.judging import surface
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.surface import NAME, NUMBER, TITLE, YEAR, WordForm
-from haystack_integrations.crag.texts.open_questions import open_from
 from haystack_integrations.crag.texts.pieces import pieces
+from haystack_integrations.crag.texts.questions.open_questions import open_from
 from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import surface_words, terms
 from haystack_integrations.crag.texts.titles import MOST_JUDGED

@@ -16,17 +16,17 @@ from haystack_integrations.crag.judging.acronyms import long_for_short, short_fo
 from haystack_integrations.crag.judging.asking import Frequencies
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.amounts import written_in_digits
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.dates import dates_in, in_numbers
-from haystack_integrations.crag.texts.figures import written_figures
-from haystack_integrations.crag.texts.irregular import irregular_forms
-from haystack_integrations.crag.texts.measures import written_measures
-from haystack_integrations.crag.texts.spelling import other_spellings, reread
-from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
+from haystack_integrations.crag.texts.languages.irregular import irregular_forms
+from haystack_integrations.crag.texts.languages.spelling import other_spellings, reread
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS, stems
+from haystack_integrations.crag.texts.notations.amounts import written_in_digits
+from haystack_integrations.crag.texts.notations.dates import dates_in, in_numbers
+from haystack_integrations.crag.texts.notations.figures import written_figures
+from haystack_integrations.crag.texts.notations.versions import written_versions
+from haystack_integrations.crag.texts.notations.writings import written_otherwise
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.measures import written_measures
 from haystack_integrations.crag.texts.text import surface_words, words
-from haystack_integrations.crag.texts.versions import written_versions
-from haystack_integrations.crag.texts.writings import written_otherwise
 
 _SHORTEST: Final = 4
 _LONG: Final = 6

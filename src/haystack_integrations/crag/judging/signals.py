@@ -10,7 +10,7 @@ from haystack import Document
 
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.grades import crag_meta, source_name
-from haystack_integrations.crag.texts.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.wording import ask, best_window, coverage, phrase, read, term_weights
 

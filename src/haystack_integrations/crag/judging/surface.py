@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from haystack_integrations.crag.texts.languages.stemming import stems
 from haystack_integrations.crag.texts.remembering import Remembered
-from haystack_integrations.crag.texts.stemming import stems
 
 TITLE: Final = "TITLE"
 NAME: Final = "NAME"

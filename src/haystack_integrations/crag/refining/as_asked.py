@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from haystack_integrations.crag.refining.strips import Strip
-from haystack_integrations.crag.texts.asked_apart import asked_apart
-from haystack_integrations.crag.texts.inflections import in_forms_of
-from haystack_integrations.crag.texts.telling import meant
+from haystack_integrations.crag.texts.languages.inflections import in_forms_of
+from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
+from haystack_integrations.crag.texts.questions.telling import meant
 
 Score = Callable[[str, Sequence[Strip], Sequence[str]], list[float]]
 

@@ -27,8 +27,8 @@ from haystack_integrations.crag.refining.strips import (
     lexical_scores,
 )
 from haystack_integrations.crag.state import CragState, seconds_for
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.languages import is_other_script
+from haystack_integrations.crag.texts.languages.common_words import is_other_script
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.titles import MOST_JUDGED
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS
 

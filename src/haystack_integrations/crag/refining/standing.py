@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from haystack_integrations.crag.refining.options import RefinerOptions
 from haystack_integrations.crag.refining.strips import Strip
-from haystack_integrations.crag.texts.open_questions import OPENS, is_question
+from haystack_integrations.crag.texts.questions.open_questions import OPENS, is_question
 from haystack_integrations.crag.texts.text import LINE, count_tokens
 
 Kind = Literal["heading", "row", "divider", "item", "code", "text"]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.reading import BRACKETS
 from haystack_integrations.crag.judging.surface import is_year
-from haystack_integrations.crag.texts.function_words import naming
-from haystack_integrations.crag.texts.stemming import stems
+from haystack_integrations.crag.texts.languages.function_words import naming
+from haystack_integrations.crag.texts.languages.stemming import stems
 from haystack_integrations.crag.texts.text import surface_words
 from haystack_integrations.crag.texts.wording import pair
 

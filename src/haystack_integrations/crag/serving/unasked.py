@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import GeneratedAnswer
 
-from haystack_integrations.crag.texts.courtesies import asks_nothing, bare_question
+from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question
 
 INVITATION: Final = "I answer questions from the indexed documents. Ask one whenever you like."
 

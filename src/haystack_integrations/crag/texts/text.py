@@ -7,9 +7,9 @@ from math import ceil
 from typing import Final
 from unicodedata import normalize
 
-from haystack_integrations.crag.texts.abbreviations import leaves_open
-from haystack_integrations.crag.texts.spelling import unelided
-from haystack_integrations.crag.texts.stemming import STOP_WORDS, stems
+from haystack_integrations.crag.texts.languages.abbreviations import leaves_open
+from haystack_integrations.crag.texts.languages.spelling import unelided
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS, stems
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6

@@ -13,8 +13,8 @@ from itertools import pairwise
 from math import fsum, log
 from typing import Final
 
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.function_words import naming
+from haystack_integrations.crag.texts.languages.function_words import naming
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import terms, words
 
 WINDOW_TERMS: Final = 20

@@ -6,8 +6,8 @@ from re import Pattern
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import bounded, one_line
-from haystack_integrations.crag.texts.courtesies import bare_question
-from haystack_integrations.crag.texts.telling import meant
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import meant
 from haystack_integrations.crag.texts.text import words
 
 

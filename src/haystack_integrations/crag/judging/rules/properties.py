@@ -1,0 +1,121 @@
+"""
+Properties that no document tells: who asks for the phone number of a person is not told by what that person does.
+
+With a rare name found, the shipped model called nearly any question about it `correct`, whatever it asked (figures:
+benchmarks/other_properties.py). A rule for all properties would lose as much as it saves: an occupation, a nation, a
+place or a date is told without its word. These have a form of their own, or are roles of people.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from haystack_integrations.crag.judging.rules.holders import beside, holder_in
+from haystack_integrations.crag.texts.questions.measures import PATTERNS
+
+_MEASURED: Final = re.compile(
+    r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
+    r"|(?P<price>price)(?! (?:list|tag|range)s?\b)"
+    r"|(?:how much|what) (?:do|does|did|will|would) .{1,80}\b(?P<price_2>cost)"
+    r"|how (?:(?P<price_3>expensive)|(?P<weight>heavy)|(?P<way>far)|(?P<size>tall|deep|wide)|(?P<age>old))"
+    r" (?:is|was|are|were)"
+    r"|(?:which|what|who) .{1,80}?\b(?:(?P<price_4>cheape(?:r|st)|(?:more|most) expensive)"
+    r"|(?P<weight_2>heavie(?:r|st))|(?P<size_2>(?:tall|deep|wid)e(?:r|st))))\b"
+)
+# What tells it beside an amount, or that there is one.
+_TOLD: Final = {
+    "phone": r"phone|\btel\b|mobile",
+    "mail": r"e-?mail",
+    "price": r"\bpric|\bcosts?\b|\bfees?\b|\bfree of charge|\bfor free|\bis free\b|\bno charge|\bpay \d",
+    "weight": r"\bweigh|\bheav|\blight",
+    "way": r"\bfar\b|\bdistan|\baway\b|\bwalk|\bminute|\bhours?\b|\bnear",
+    "age": r"\bborn\b|\bbirth|\bage[ds]?\b|\bbuil[dt]|\bfound|\bestablish|\bconstruct|\bcentury\b|\bsince \d{4}",
+    "size": r"\btall\b|\bheight|\bdepth|\bwidth",
+}
+# In a bracket behind a name it is of a life.
+_AGE: Final = re.compile(r"\(\D{0,20}\d{4}\b|\d+[ -]years?[ -]olds?\b")
+_FORMS: Final = {**PATTERNS, "age": _AGE}
+_ROLE: Final = re.compile(
+    r"(?i)\bwho (?:is|was|are|were) the (?:[a-z-]+ ){0,2}?"
+    r"(?!(?:person|people|man|woman|responsible)\b)(?P<role>[a-z-]{4,}) (?:of|for|behind)\b"
+)
+_OTHERWISE: Final = {
+    **dict.fromkeys(
+        ("author", "writer", "screenwriter"), r"writ|wrote|author|script|novel|book|stor(?:y|ies)|poe[mt]|\bplay by"
+    ),
+    "composer": r"opera|symphon|\bsong|\bmusic by",
+    **dict.fromkeys(("father", "mother", "parents"), r"\bson\b|daughter|child|\bborn to\b|parent"),
+    **dict.fromkeys(("wife", "husband", "spouse"), r"marri|wife|husband|spouse|wed"),
+    **dict.fromkeys(("founder", "founders", "creator"), r"establish|set up|creat|start|invent|develop"),
+    **dict.fromkeys(("owner", "owners"), r"belong|bought|acqui|\bsold\b"),
+    **dict.fromkeys(("leader", "head", "boss"), r"\bled\b|\bleads?\b|head|chief"),
+    **dict.fromkeys(("singer", "singers"), r"\bsang\b|\bsung\b|\bsings?\b|vocal|perform|song|album"),
+}
+"""Roles that are told in other words than by what they begin with: the producer produced it."""
+_STEM, _ENDING = 4, 3
+
+
+class Property(NamedTuple):
+    """
+    What a question asks for.
+
+    :param written: As the question has it.
+    :param told: What tells it: a document with any of these may.
+    :param holder: The name of the person beside whom it must stand, if it is one's.
+    """
+
+    written: str
+    told: tuple[re.Pattern[str], ...]
+    holder: str = ""
+
+
+def properties_in(query: str) -> list[Property]:
+    """
+    Find properties that a question asks for and no document tells without their word or form.
+
+    :param query: The question.
+    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, an age, or the role of a person.
+    """
+    measured = [
+        (kind.partition("_")[0], written)
+        for found in _MEASURED.finditer(query)
+        for kind, written in found.groupdict().items()
+        if written
+    ]
+    roles = (found["role"] for found in _ROLE.finditer(query))
+    return [
+        *(
+            Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), holder_in(query))
+            for kind, written in measured
+        ),
+        *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
+    ]
+
+
+def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
+    """
+    Find properties of which no document has anything that may tell them; of a person, not beside the name.
+
+    ```python
+    from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
+
+    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
+    assert [*untold_properties(properties_in("What is the phone number of Ann Lee?"), texts)] == ["phone number"]
+    manager = properties_in("Who is the manager of Ann Lee?")
+    assert [*untold_properties(manager, texts)] == ["manager"]
+    assert [*untold_properties(manager, ["Ann Lee, managed by Ben Fox."])] == []
+    ```
+
+    :param asked: The properties, of `properties_in`.
+    :param shown: The documents that may tell them.
+    :returns: Those of them, as the question has them.
+    """
+    for each in asked:
+        beside_it = (beside(each.holder, text) for text in shown) if each.holder else shown
+        if not any(pattern.search(text) for text in beside_it for pattern in each.told):
+            yield each.written
+
+
+def _said(role: str) -> str:
+    begins = rf"\b{re.escape(role[: max(_STEM, len(role) - _ENDING)])}"
+    return f"{begins}|{_OTHERWISE[role]}" if role in _OTHERWISE else begins
