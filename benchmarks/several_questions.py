@@ -6,7 +6,7 @@ What becomes of two questions that are asked as one ("When was it built and who 
 Questions of the open half are joined in pairs by "and"; each pair is judged as one question, and as the two that it is
 (`texts/questions/several_questions.py`). `both`: the documents answer both; `one`: those that answer the first, or the
 second, are taken out; `none`: both; `same`: one document answers both. `halves kept`: of `both` and `same`, the
-questions for which an answering document passes the filter of 0.3. Uncalibrated, the fixed lists' first five documents of each.
+questions for which an answering document passes the filter of 0.3. Uncalibrated, first five documents.
 
 `of two names`: two questions that differ in a name, asked as one about both names.
 `compared`: questions that compare two things, their fixed lists of ten: all that answers passes the filter.
