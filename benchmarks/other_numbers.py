@@ -6,8 +6,8 @@ What the shipped model says of a question about another year, number or name tha
 Fixed lists of the open half, first five documents. `asked`: questions with a number over twelve or a name that none of
 these documents has (`judging/rules/exact.py`), by what people say of the list; how often the verdict is `correct`,
 without that rule and with it. `changed`: lists that answer a question with a number, asked with another number in its
-place, which none of the documents has; `renamed`: those that answer one with a name, with the name of another question in
-its place. A verdict `correct` is wrong then.
+place, which none of the documents has; `renamed`: those that answer one with a name, with the name of another question
+in its place. A verdict `correct` is wrong then.
 """
 
 import argparse
