@@ -24,7 +24,8 @@ _HOW: Final = re.compile(
     r"|(?:what is|is there) (?:the|an?)(?: \w+)? way (?:to|of))\b",
     re.IGNORECASE,
 )
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.{0,200})")
+_LONGEST: Final = 200
+_HEADING: Final = re.compile(rf" {{0,3}}(#{{1,6}})[ \t]+(\S.{{0,{_LONGEST}}})")
 _NUMBER: Final = re.compile(r"(?i)^\W*(?:(?:chapter|section|part|appendix) )?(?:[a-z]?(?:\.?\d+)+|[a-z])[.:)]? +(?=\S)")
 _FEWEST: Final = 2  # one word alone does not tell what is to be done
 _PROSE: Final = 8  # words of a section that says something
@@ -34,11 +35,11 @@ _NOT: Final = frozenset({"not", "no", "never", "without"})
 
 
 class _Section(NamedTuple):
-    """The words of a heading, what stands below it, and the terms of all that is above it."""
+    """The words of a heading, what stands below it, and all that is above it."""
 
     head: str
     text: str
-    above: frozenset[str]
+    above: str
 
 
 def tasks(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
@@ -73,7 +74,7 @@ def tasks(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
 
 def _is_asked(section: _Section, asked: set[str], wanted: set[str], said: set[str]) -> bool:
     head = {*terms(_NUMBER.sub("", section.head))}
-    if len(head) < _FEWEST or not head <= asked or not wanted - head <= section.above:
+    if len(head) < _FEWEST or not head <= asked or not wanted - head <= {*terms(section.above)}:
         return False
     named = {*words(section.head.lower())}
     if not _NOT.isdisjoint(named ^ said) or any(one in named and two in said - named for one, two in _OPPOSED):
@@ -87,14 +88,12 @@ def _sections(title: str, content: str) -> Iterator[_Section]:
     path = [] if _HEADING.match(lines[0]) else lines[0].split(" - ")
     heads = [(number, found[1], found[2]) for number, line in enumerate(lines) if (found := _HEADING.match(line))]
     above = [title, *path[:-1]]
-    if path:
-        yield _Section(
-            path[-1], "\n".join(lines[1 : heads[0][0] if heads else None]), frozenset(terms(" ".join(above)))
-        )
+    if path and len(path[-1]) <= _LONGEST:
+        yield _Section(path[-1], "\n".join(lines[1 : heads[0][0] if heads else None]), " ".join(above))
     open_ = list[tuple[str, str]]()
     for number, marks, words_ in heads:
         open_ = [one for one in open_ if len(one[0]) < len(marks)]
         ends = (other for other, level, _ in heads if other > number and len(level) <= len(marks))
-        said = frozenset(terms(" ".join([*above, *path[-1:], *(words for _, words in open_)])))
+        said = " ".join([*above, *path[-1:], *(words for _, words in open_)])
         yield _Section(words_, "\n".join(lines[number + 1 : next(ends, None)]), said)
         open_.append((marks, words_))
