@@ -1,7 +1,6 @@
 """A branch that a pipeline of one's own does not connect: the run ends there, and says so."""
 
 import asyncio
-from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,11 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Document, Pipeline, SuperComponent
-from haystack.components.builders import ChatPromptBuilder
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
-from haystack.components.rankers import LLMRanker, LostInTheMiddleRanker
+from haystack.components.rankers import LLMRanker
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineRuntimeError
-from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import fill, graded, run_by_door, scripted
 
@@ -38,7 +35,6 @@ from haystack_integrations.crag.state import CragState
 QUESTION = "Who wrote Emma?"
 FEW = [Document(content="Emma is by Jane Austen.")]
 MANY = [Document(content=str(number)) for number in range(3)]
-ASKING = [ChatMessage.from_user("{{ question }} {{ documents }}")]
 SURE, UNSURE = [graded("Emma is by Jane Austen.", 0.95, QUESTION)], [graded("Emma", 0.5, QUESTION)]
 
 
@@ -260,26 +256,6 @@ def test_a_record_of_a_run_that_writes_no_answer_has_none_to_be_told_of(
     fill(in_memory_store, FEW)
     load("corrective_retrieval", store=in_memory_store).run(query=QUESTION)
     assert "RecordBuilder" not in caplog.text
-
-
-@pytest.mark.parametrize("linked", [False, True])
-@pytest.mark.parametrize("prompt", [EvidencePromptBuilder(), ChatPromptBuilder(ASKING)])
-def test_a_prompt_that_numbers_otherwise_than_the_record_is_told_behind_haystacks_own_loader(
-    prompt: Any, linked: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """With a ranker between router and prompt, [2] named another passage in the record, and nothing said so."""
-    parts = {"router": CragRouter(), "middle": LostInTheMiddleRanker(), "prompt": deepcopy(prompt)}
-    pipeline = Pipeline()
-    for name, part in {**parts, "llm": scripted("x"), "record": RecordBuilder()}.items():
-        pipeline.add_component(name, part)
-    ways = [("router.generate", "middle.documents"), ("middle.documents", "prompt.documents")]
-    ways += [("prompt.prompt", "llm.messages"), ("llm.replies", "record.replies"), ("router.outcome", "record.outcome")]
-    ways += [("middle.documents", "record.documents")] if linked else []
-    for giving, taking in ways:
-        pipeline.connect(giving, taking)
-    pipeline.run({"router": {"query": QUESTION, "documents": SURE}, "prompt": {"question": QUESTION}})
-    said = "'prompt' numbers the documents of ['middle.documents'], and 'record' gives those of the router"
-    assert (said in caplog.text) is not linked
 
 
 @pytest.mark.parametrize("query", ["guard.query", "search_query.value"])

@@ -6,6 +6,7 @@ from typing import Any
 from haystack import Pipeline
 
 from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
 Needs = Mapping[str, Mapping[str, Any]]
 """The sockets that each part cannot run without, by their names."""
@@ -29,16 +30,15 @@ def needs_of(pipeline: Pipeline, given: Collection[str] = ()) -> dict[str, dict[
     }
 
 
-def behind(pipeline: Pipeline, parts: set[str], *past: str) -> set[str]:
+def behind(pipeline: Pipeline, parts: set[str]) -> set[str]:
     """
     Add to some parts all that they lead to.
 
     :param pipeline: The pipeline.
     :param parts: The names of some.
-    :param past: Parts that no way may lead through.
     :returns: Names.
     """
-    while new := {taker for one in parts for taker in pipeline.graph.successors(one)} - parts - {*past}:
+    while new := {taker for one in parts for taker in pipeline.graph.successors(one)} - parts:
         parts = parts | new
     return parts
 
@@ -62,16 +62,20 @@ def running(pipeline: Pipeline, parts: set[str], needs: Needs) -> set[str]:
     return parts
 
 
-def waiting(pipeline: Pipeline, needs: Needs) -> str | None:
+def waiting(pipeline: Pipeline, needs: Needs, begins: set[str]) -> str | None:
     """
     Find a part that a further pass reaches and does not pass: Haystack empties the sockets of what has run.
 
+    What runs in corrections only is left alone: how often it runs depends on what the router chooses, and it may well
+    be once.
+
     :param pipeline: The pipeline.
     :param needs: As `needs_of` gives them, without those that a run is given.
+    :param begins: The parts that a run begins at.
     :returns: Which one it is, for what, and the way out; None where there is none.
     """
-    for name, sockets in needs.items():
-        again = running(pipeline, {name}, needs)
+    for name in sorted(_of_first_pass(pipeline, begins)):
+        sockets, again = needs[name], running(pipeline, {name}, needs)
         lacks = [key for key, socket in sockets.items() if not again & set(socket.senders)]
         if lacks and len(lacks) < len(sockets):
             path, socket = f"{name}.{lacks[0]}", sockets[lacks[0]]
@@ -82,6 +86,15 @@ def waiting(pipeline: Pipeline, needs: Needs) -> str | None:
                 f"give {path} to the run"
             )
     return None
+
+
+def _of_first_pass(pipeline: Pipeline, begins: set[str]) -> set[str]:
+    """Add to the parts that a run begins at what they lead to without a correction."""
+    found = set(begins)
+    edges = [edge for edge in pipeline.graph.edges(data=True) if edge[2]["from_socket"].name not in LOOP_ACTIONS]
+    while new := {taker for sender, taker, _ in edges if sender in found} - found:
+        found |= new
+    return found
 
 
 def _handed_on(pipeline: Pipeline, socket: Any, parts: Collection[str]) -> str:

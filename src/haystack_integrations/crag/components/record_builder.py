@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
-from haystack_integrations.crag.deciding.miswired import check_replies, tell_of_other_numbers, tell_of_unread_answer
+from haystack_integrations.crag.deciding.miswired import check_replies, tell_of_unread_answer
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
 from haystack_integrations.crag.errors import ConfigurationError
@@ -84,8 +84,6 @@ class RecordBuilder:
         asked = outcome.action == "generate"
         if asked and replies is None:
             tell_of_unread_answer(self)
-        elif asked:
-            tell_of_other_numbers(self)
         replies = replies or []
         check_replies(replies)
         evidence = list(outcome.evidence) if documents is None else documents

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from haystack import Document, Pipeline, logging
+from haystack import Document, logging
 from haystack.dataclasses import ChatMessage, ChatRole
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, grade_of
-from haystack_integrations.crag.passes import behind, needs_of, waiting
-from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, pipeline_of, sockets_of, untold_of
+from haystack_integrations.crag.passes import needs_of, waiting
+from haystack_integrations.crag.sockets import leads_back, leads_nowhere, leads_on, pipeline_of, untold_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
@@ -71,11 +71,13 @@ def check_ways(router: Any, action: str) -> None:
         )
     if (pipeline := pipeline_of(router)) is not None:
         # What has no sender, each run has to give: Haystack sees to it.
+        everything = needs_of(pipeline)
         needs = {
             name: {key: socket for key, socket in sockets.items() if socket.senders}
-            for name, sockets in needs_of(pipeline).items()
+            for name, sockets in everything.items()
         }
-        if (why := waiting(pipeline, needs)) is not None:
+        begins = {name for name in needs if needs[name] != everything[name] or not pipeline.graph.in_degree(name)}
+        if (why := waiting(pipeline, needs, begins)) is not None:
             logger.warning("a part of this pipeline may end the next pass: {why}", why=why)
     if leads_back(router, action, "state"):
         msg = (
@@ -117,52 +119,6 @@ def tell_of_unread_answer(record: Any) -> None:
             writers=" and ".join(writers),
             writer=writers[0],
         )
-
-
-def other_numbers(pipeline: Pipeline, record: str) -> str | None:
-    """
-    Find a prompt that numbers other documents than a record gives, or in another order: answers cite by number.
-
-    :param pipeline: The pipeline.
-    :param record: The name of its RecordBuilder.
-    :returns: What is wrong and the way out; None where all numbers are the same.
-    """
-    deciders, given = _senders(pipeline, record, "outcome"), _senders(pipeline, record, "documents")
-    routers = {one.partition(".")[0] for one in deciders}
-    for name in pipeline.graph.nodes:
-        part = pipeline.get_component(name)
-        is_prompt = "documents" in (sockets_of(part, "input") or ()) and "prompt" in (sockets_of(part, "output") or ())
-        if not is_prompt or record not in behind(pipeline, {name}, *routers):
-            continue
-        shown = _senders(pipeline, name, "documents")
-        # Without documents of its own a record gives those of the router.
-        if given != shown and (given or not {one.partition(".")[0] for one in shown} <= routers):
-            wanted = ", ".join(sorted(shown - given)) or "nothing else"
-            return (
-                f"{name!r} numbers the documents of {sorted(shown)}, and {record!r} gives those of "
-                f"{sorted(given) or 'the router'}: numbers in an answer would name the wrong ones; connect {wanted} to "
-                f"{record}.documents"
-            )
-    return None
-
-
-def tell_of_other_numbers(record: Any) -> None:
-    """
-    Warn of it, where Haystack's own loader looked at nothing.
-
-    :param record: The component, in whatever pipeline.
-    """
-    pipeline = pipeline_of(record)
-    names = [] if pipeline is None else [name for name in pipeline.graph if pipeline.get_component(name) is record]
-    for name in names:
-        if (why := other_numbers(pipeline, name)) is not None:
-            logger.warning("{why}", why=why)
-
-
-def _senders(pipeline: Pipeline, name: str, socket: str) -> set[str]:
-    """Name the outputs that one input of a part comes from."""
-    edges = pipeline.graph.in_edges(name, data=True)
-    return {f"{one}.{data['from_socket'].name}" for one, _, data in edges if data["to_socket"].name == socket}
 
 
 def check_replies(replies: Sequence[ChatMessage]) -> None:

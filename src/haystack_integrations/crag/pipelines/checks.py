@@ -1,16 +1,17 @@
 """What must hold for a pipeline before its first question."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, Final
 
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
+from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
-from haystack_integrations.crag.deciding.miswired import other_numbers
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.reached import check_ends, check_reached, led_to
@@ -108,12 +109,28 @@ def check_numbers(pipeline: Pipeline) -> None:
     :param pipeline: A loaded pipeline.
     :raises ConfigurationError: Naming both parts, and the connection that is missing.
     """
-    for name in pipeline.graph.nodes:
-        if (
-            isinstance(pipeline.get_component(name), RecordBuilder)
-            and (why := other_numbers(pipeline, name)) is not None
-        ):
-            raise ConfigurationError(why)
+    prompts, records = (
+        [name for name in pipeline.graph.nodes if isinstance(pipeline.get_component(name), kind)]
+        for kind in (EvidencePromptBuilder, RecordBuilder)
+    )
+    for prompt, record in product(prompts, records):
+        shown, given = (_documents_of(pipeline, name) for name in (prompt, record))
+        chosen = {one for one in shown if isinstance(pipeline.get_component(one.partition(".")[0]), CragRouter)}
+        # Without documents of its own a record gives those of the router.
+        if given != shown and (given or chosen != shown):
+            wanted = ", ".join(sorted(shown - given)) or "nothing else"
+            msg = (
+                f"{prompt!r} numbers the documents of {sorted(shown)}, and {record!r} gives those of "
+                f"{sorted(given) or 'the router'}: numbers in an answer would name the wrong ones; connect {wanted} "
+                f"to {record}.documents"
+            )
+            raise ConfigurationError(msg)
+
+
+def _documents_of(pipeline: Pipeline, name: str) -> set[str]:
+    """Name the outputs that a component's documents come from."""
+    edges = pipeline.graph.in_edges(name, data=True)
+    return {f"{one}.{data['from_socket'].name}" for one, _, data in edges if data["to_socket"].name == "documents"}
 
 
 def asks_a_model(part: Mapping[str, Any]) -> bool:

@@ -59,7 +59,7 @@ def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     asked = {path.partition(".")[0] for path in given}
     first = {name for name in needs if not needs[name] and (name in asked or not pipeline.graph.in_degree(name))}
     _check_begun(pipeline, needs, running(pipeline, first, needs), _last(spec))
-    if (why := waiting(pipeline, needs)) is not None:
+    if (why := waiting(pipeline, needs, first)) is not None:
         msg = f"{why}, by a line under inputs at the end of the file"
         raise ConfigurationError(msg)
 
