@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, ToolCall
 from makers import graded
 
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -43,7 +43,9 @@ def test_the_conversation_of_an_agent_is_no_answer() -> None:
     state = outcome([0.9])
     with pytest.raises(ConfigurationError, match=r"conversation for replies \(user, assistant\).*connect last_message"):
         RecordBuilder().run(outcome=state, replies=[prompt, answer])
-    assert RecordBuilder().run(outcome=state, replies=[answer, answer])["crag"]["answer"]["status"] == "written"
+    asked = ChatMessage.from_tool("found", origin=ToolCall("search", {}))
+    for replies in ([answer, answer], [answer, asked, answer]):
+        assert RecordBuilder().run(outcome=state, replies=replies)["crag"]["answer"]["status"] == "written"
 
 
 def test_tokens_and_calls_of_grading_and_answer_are_summed() -> None:

@@ -1,5 +1,6 @@
 """An abstention speaks the language of its question."""
 
+import time
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from string import Formatter
@@ -20,6 +21,7 @@ from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH
 KNOWN: dict[str, Any] = yaml.safe_load(
     (files("haystack_integrations.crag") / "data" / "abstentions.yml").read_text("utf-8")
 )
+SECONDS = 0.5  # a thousandth here
 ASKED = {
     "german": "Wer repariert hier die Fahrräder?",
     "french": "Qui est-ce qui répare les vélos ?",
@@ -90,10 +92,38 @@ def test_what_is_asked_in_english_or_in_no_language_that_is_told_is_declined_in_
 def test_the_documents_tell_the_language_of_a_question_that_may_be_of_two_or_has_names_alone() -> None:
     """Quanto pesa a caixa could be Italian."""
     page = Document(content="A caixa tem cinco livros e pode ser aberta por quem a recebe. O peso não é indicado.")
-    assert [spoken("Quanto pesa a caixa?", found) for found in ([], [page])] == ["italian", "portuguese"]
+    assert [spoken("Quanto pesa a caixa?", found) for found in ([], [page])] == [None, "portuguese"]
     page = Document(content="Die Fahrräder stehen im Keller und dürfen nicht in den Hof gestellt werden.")
     assert [spoken("Fahrradkeller Schlüssel", found) for found in ([], [page])] == [None, "german"]
     assert spoken("Where are the bicycles?", [page]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Could you please tell me about Oscar de la Hoya?",
+        "Show me Notre-Dame de Paris",
+        "Lake Como ferry timetable",
+        "hoe uses in gardening",
+        "Who played in La Casa de Papel?",
+        "Der Ring des Nibelungen length",
+        "Bundesamt für Sicherheit in der Informationstechnik contact",
+        "Quanta magazine subscription",
+        "Why do I get this? Die Datei konnte nicht gefunden werden, da der Prozess nicht darauf zugreifen kann",
+        'fix "Der Zugriff auf den Pfad wurde verweigert" error',
+        "ls -la /home/de/la und `kann ich das`",
+    ],
+)
+def test_names_of_other_languages_and_what_is_quoted_leave_a_question_english(question: str) -> None:
+    """They have words of grammar, too."""
+    assert spoken(question) is None
+
+
+def test_the_language_of_a_long_question_is_told_at_once() -> None:
+    """By its beginning; as for each run."""
+    begun = time.perf_counter()
+    assert spoken("Wie lange ist die Frist, wenn ich das Gerät zurückgebe? " * 2_000) == "german"
+    assert time.perf_counter() - begun < SECONDS
 
 
 def test_a_sentence_of_ones_own_stands_first_in_any_language() -> None:

@@ -30,6 +30,7 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.store_profiles import open_store
 
 QUESTION = "Where do penguins live?"
@@ -369,6 +370,30 @@ def test_a_merged_mapping_may_be_changed_key_by_key(tmp_path: Path) -> None:
     assert own.count("*kind") == 1
     (tmp_path / "mine.yml").write_text(own)
     assert load(tmp_path / "mine.yml").run(query="Why?")["crag"]["verdict"] == "incorrect"
+
+
+def test_two_mappings_may_be_merged_and_a_number_is_another_key_than_its_text() -> None:
+    """Neither is written twice."""
+    text = "a: &a {x: 1}\nb: &b {y: 2}\nc:\n  <<: *a\n  <<: *b\n  1: one\n  '1': another\n"
+    assert parsed("mine.yml", text)["c"] == {"x": 1, "y": 2, 1: "one", "1": "another"}
+
+
+def test_a_note_beside_the_type_of_a_part_is_no_setting(tmp_path: Path) -> None:
+    """Nobody takes a description for one."""
+    text = source("corrective_retrieval").replace("  guard:\n", "  guard:\n    description: It begins.\n")
+    (tmp_path / "mine.yml").write_text(text)
+    assert load(tmp_path / "mine.yml").run(query="Why?")["crag"]["verdict"] == "incorrect"
+
+
+def test_weights_that_are_those_of_the_joiner_need_no_state(tmp_path: Path) -> None:
+    """Others would have no effect, and are refused."""
+    text = source("corrective_retrieval").replace("- {sender: state.value, receiver: fuse.state}\n", "")
+    same = text.replace("weights: {bm25: 1.0, dense: 0.5}", "weights: {bm25: 1.0, dense: 0.3}")
+    (tmp_path / "mine.yml").write_text(same)
+    assert load(tmp_path / "mine.yml").run(query="Why?")["crag"]["verdict"] == "incorrect"
+    (tmp_path / "mine.yml").write_text(text)
+    with pytest.raises(ConfigurationError, match="has weights for 'fuse', which would keep its own"):
+        load(tmp_path / "mine.yml")
 
 
 def test_whatever_haystack_stumbles_over_names_the_file_and_the_error(tmp_path: Path) -> None:

@@ -59,6 +59,19 @@ def test_a_part_of_the_loop_that_gets_an_input_once_is_refused_with_what_comes_e
     )
 
 
+def test_what_only_a_correction_leads_to_may_get_an_input_once(tmp_path: Path) -> None:
+    """How often it runs depends on the router, and here it is once: a ranker of what the web brings."""
+    spec = read("heuristic_rag")
+    spec["components"]["rank"] = RANKER
+    for link in spec["connections"]:
+        if link["sender"] == "web.documents":
+            link["sender"] = "rank.documents"
+    links = {"web.documents": "rank.documents", "guard.query": "rank.query"}
+    spec["connections"] += [{"sender": one, "receiver": other} for one, other in links.items()]
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(spec))
+    assert load(tmp_path / "own.yml").run(query="Who repairs bicycles?")["crag"]["trail"]
+
+
 @pytest.mark.parametrize("query", ["search_query.value", ""])
 def test_both_ways_out_let_the_second_pass_reach_the_end(query: str, loaded: Callable[[Spec], Any]) -> None:
     """The query of each pass, or the question, which a run gives to all passes."""

@@ -53,8 +53,8 @@ def check_weights(weights: Any, kept: Any, similarity: Any) -> None:
             "'refined_state' or another retriever's name with '_report'"
         )
         raise ConfigurationError(msg)
-    if not isinstance(similarity, Mapping) or not all(kind in SIMILARITIES for kind in similarity.values()):
-        msg = f"similarity must say for each retriever one of {list(SIMILARITIES)}, but got {similarity!r}"
+    if not isinstance(similarity, Mapping) or not all(kind in (*SIMILARITIES, None) for kind in similarity.values()):
+        msg = f"similarity must say for each retriever one of {list(SIMILARITIES)}, or null, but got {similarity!r}"
         raise ConfigurationError(msg)
     if unknown := set(similarity) - set(weights):
         msg = f"similarity names {sorted(unknown)}, which have no weight; choose from {sorted(weights)}"

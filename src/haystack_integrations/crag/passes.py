@@ -1,5 +1,6 @@
 """Which parts of a pipeline run once more in a further pass, and which would wait there: Haystack tells of neither."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -74,7 +75,7 @@ def waiting(pipeline: Pipeline, needs: Needs, begins: set[str]) -> str | None:
     :param begins: The parts that a run begins at.
     :returns: Which one it is, for what, and the way out; None where there is none.
     """
-    for name in sorted(_of_first_pass(pipeline, begins)):
+    for name in sorted(_of_first_pass(pipeline, needs, begins)):
         sockets, again = needs[name], running(pipeline, {name}, needs)
         lacks = [key for key, socket in sockets.items() if not again & set(socket.senders)]
         if lacks and len(lacks) < len(sockets):
@@ -88,11 +89,15 @@ def waiting(pipeline: Pipeline, needs: Needs, begins: set[str]) -> str | None:
     return None
 
 
-def _of_first_pass(pipeline: Pipeline, begins: set[str]) -> set[str]:
-    """Add to the parts that a run begins at what they lead to without a correction."""
-    found = set(begins)
-    edges = [edge for edge in pipeline.graph.edges(data=True) if edge[2]["from_socket"].name not in LOOP_ACTIONS]
-    while new := {taker for sender, taker, _ in edges if sender in found} - found:
+def _of_first_pass(pipeline: Pipeline, needs: Needs, begins: set[str]) -> set[str]:
+    """Add to the parts that a run begins at those that run thereupon without a correction."""
+    found, ways = set(begins), defaultdict[tuple[str, str], set[str]](set)
+    for sender, taker, edge in pipeline.graph.edges(data=True):
+        if edge["from_socket"].name not in LOOP_ACTIONS:
+            ways[taker, edge["to_socket"].name].add(sender)
+    while new := {
+        name for name in needs.keys() - found if needs[name] and all(ways[name, key] & found for key in needs[name])
+    }:
         found |= new
     return found
 

@@ -54,6 +54,10 @@ def test_what_something_is_is_told_by_its_definition(question: str, text: str) -
         ("What does ETD stand for?", BOOK),
         ("What does a demurrage cost?", BOOK),
         ("What is the price of a demurrage?", BOOK),
+        ("What is the hatch of the ship?", "The hatch is a lid. The ship has one."),
+        ("What is the deadline?", "The deadline is the day by which a supplier delivers."),
+        ("What is the population of Berlin?", "Population is the number of people.\nOf Berlin it is counted."),
+        ("What is inflation in Spain?", "Inflation is a rise in prices.\n\nSpain and Italy have some."),
         ("Who is the carrier?", BOOK.replace("that a carrier", "of the carrier. The carrier is the one that")),
     ],
 )

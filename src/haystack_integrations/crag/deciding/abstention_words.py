@@ -10,30 +10,53 @@ import yaml
 from haystack import Document
 
 from haystack_integrations.crag.texts.languages.common_words import is_other_script
+from haystack_integrations.crag.texts.languages.function_words import ASKING, FUNCTION_WORDS, IN_FRONT, language_of
 from haystack_integrations.crag.texts.languages.inflections import language_between
-from haystack_integrations.crag.texts.questions.courtesies import bare_question
-from haystack_integrations.crag.texts.text import HANGUL, UNSPACED
+from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
+from haystack_integrations.crag.texts.text import HANGUL, UNSPACED, words
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 _ENGLISH: Final = "english"
+_FEWEST, _LONGEST = 3, 1_000
+# What is quoted, names of code, paths and options are nobody's language.
+_NOT_SAID: Final = re.compile(
+    r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u00bb\n]{1,300}[\"\u201c\u201d\u00bb]|`[^`\n]{1,300}`"
+    r"|\S*[/_@=\\<>{}]\S*|(?<!\S)--?\w\S*"
+)
 # What has no words of grammar by themselves, or hardly any: Japanese has Chinese signs, too, but never alone for long.
 _BY_LETTERS: Final = {"japanese": re.compile(r"[\u3040-\u30ff]"), "korean": HANGUL, "chinese": UNSPACED}
 
 
 def spoken(question: str, documents: Sequence[Document] = ()) -> str | None:
     """
-    Tell the language that a question can be answered in.
+    Tell the language that a question can be answered in. A doubt leaves it English: names of films, towns and dishes
+    have words of grammar, too, and so has what is quoted.
 
     :param question: What was asked, as it was asked.
-    :param documents: What was found: their language tells that of a question that may be of two, or has names alone.
+    :param documents: What was found: if it is in a language that the question may be in, that is the one.
     :returns: A key of `data/abstentions.yml`; None for English, and for what is not told.
     """
-    bare = bare_question(question)
-    if is_other_script(bare) and (
-        found := next((name for name in _BY_LETTERS if _BY_LETTERS[name].search(bare)), None)
-    ):
-        return found
-    return language_between(bare, [("", document.content or "") for document in documents])
+    own = _NOT_SAID.sub(" ", question[:_LONGEST])
+    own = own if words(own) else question[:_LONGEST]
+    has_letters = (name for name, letters in _BY_LETTERS.items() if is_other_script(own) and letters.search(own))
+    if (by_letters := next(has_letters, None)) is not None:
+        return by_letters
+    texts = [("", document.content or "") for document in documents]
+    shown = language_between("", texts)
+    return shown if shown and shown == language_between(own, texts) else _surely(own)
+
+
+def _surely(question: str) -> str | None:
+    """Tell the language of a question by what asks in it and another word of grammar, or by three such words."""
+    asked = words(question)
+    language = language_of(asked)
+    if language is None or len(STOP_WORDS.intersection(asked) - FUNCTION_WORDS[language]) >= _FEWEST:
+        return None
+    own = {word for word in asked if word in FUNCTION_WORDS[language] and word not in STOP_WORDS}
+    asks = not own.isdisjoint(ASKING) or not IN_FRONT.isdisjoint(asked[:1])
+    enough = len(own) + asks * (1 + question.rstrip().endswith("?")) >= _FEWEST
+    others = (len({*asked} & known - STOP_WORDS) for name, known in FUNCTION_WORDS.items() if name != language)
+    return language if enough and len(own) > max(others) else None
 
 
 def phrases(language: str | None) -> Mapping[str, Any]:

@@ -128,7 +128,7 @@ def check_replies(replies: Sequence[ChatMessage]) -> None:
     :param replies: What the record got. The text of an abstention alone comes as a message of a user, by Haystack.
     :raises ConfigurationError: For messages of others than a model beside its own.
     """
-    if len(replies) > 1 and any(reply.role != ChatRole.ASSISTANT for reply in replies):
+    if len(replies) > 1 and replies[0].role != ChatRole.ASSISTANT:
         roles = ", ".join(reply.role.value for reply in replies)
         msg = (
             f"RecordBuilder got a conversation for replies ({roles}), wanted what the model answered; of an "

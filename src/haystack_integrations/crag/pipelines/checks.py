@@ -93,7 +93,9 @@ def check_weights(pipeline: Pipeline) -> None:
                     f"choose from {sorted(known)}"
                 )
                 raise ConfigurationError(msg)
-            untold = [one for one, joiner in joiners.items() if set(joiner.weights) & set(strategy["weights"])]
+            weighed = strategy["weights"].items()
+            untold = [one for one, joiner in joiners.items() if {*joiner.weights} & {*dict(weighed)}]
+            untold = [one for one in untold if not {*joiners[one].weights.items()} >= {*weighed}]
             if untold := [one for one in untold if not (sockets_of(joiners[one], "input") or {})["state"].senders]:
                 msg = (
                     f"the strategy {strategy['name']!r} of {name!r} has weights for {untold[0]!r}, which would keep "

@@ -1,5 +1,6 @@
 """Whether a file is what its name says, and whether what was read of it is what it shows."""
 
+from codecs import BOM_UTF32_LE
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +30,7 @@ def in_utf8(source: Source) -> Source:
     :param source: A file.
     :returns: The file in UTF-8; the file as it is, if it does not begin with the mark of UTF-16 or breaks its rules.
     """
-    if not source.data.startswith(_UTF16):
+    if not source.data.startswith(_UTF16) or source.data.startswith(BOM_UTF32_LE):
         return source
     try:
         return replace(source, data=source.data.decode("utf-16").encode())

@@ -8,7 +8,8 @@ from haystack_integrations.crag.errors import ConfigurationError
 
 _KEYS: Final = ("components", "connections", "inputs", "outputs")
 _PARAMETERS: Final = "init_parameters"
-_HAYSTACKS: Final = ("haystack.", "haystack_integrations.", "haystack_experimental.")
+_NOTES: Final = ("name", "description", "comment", "metadata")  # no setting, and nobody takes one for it
+HAYSTACKS: Final = ("haystack.", "haystack_integrations.", "haystack_experimental.")
 
 
 def checked(name: str, spec: Any) -> dict[str, Any]:
@@ -105,8 +106,8 @@ def _components(name: str, parts: object) -> dict[str, Any]:
         msg = f"the components {untyped} of {name!r} have no type; give each `type: module.ClassName`"
         raise ConfigurationError(msg)
     for part, one in parts.items():
-        beside = sorted(map(str, one.keys() - {"type", _PARAMETERS}))
-        if beside and one["type"].startswith(_HAYSTACKS):  # a class of the user's own may read more by its from_dict
+        beside = sorted(map(str, one.keys() - {"type", _PARAMETERS, *_NOTES}))
+        if beside and one["type"].startswith(HAYSTACKS):  # a class of the user's own may read more by its from_dict
             msg = (
                 f"the component {part!r} of {name!r} has {beside} beside type and {_PARAMETERS}, where nobody reads; "
                 f"write settings into its {_PARAMETERS}"

@@ -72,8 +72,9 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
             wanted = _WANTED.get(part, "a component")
             msg = f"got a {type(value).__name__} as {part}, wanted {wanted}; pass one, or a mapping of settings for it"
             raise ConfigurationError(msg)
-    for model in filter(is_chat_model, (parts.get("grader"), parts.get("generator"))):
-        check_generator(model)
+    for part in ("grader", "generator"):
+        if is_chat_model(model := parts.get(part)) and asks_a_model(spec["components"].get(part, {})):
+            check_generator(model)
     if is_chat_model(parts.get("grader")) and not asks_a_model(spec["components"]["grader"]):
         msg = (
             f"got a chat generator as grader, but the grader of {name!r} asks none; "

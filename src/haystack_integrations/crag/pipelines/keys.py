@@ -9,7 +9,7 @@ from haystack.core.serialization import import_class_by_name
 from haystack.utils import Secret
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.forms import parts_in, settings_of
+from haystack_integrations.crag.pipelines.forms import HAYSTACKS, parts_in, settings_of
 
 
 def check_keys(name: str, parts: Mapping[str, Any], live: Container[str]) -> None:
@@ -28,7 +28,9 @@ def check_keys(name: str, parts: Mapping[str, Any], live: Container[str]) -> Non
 
 def _check(part: Mapping[str, Any], place: str) -> None:
     settings, kind = settings_of(part), part["type"].rpartition(".")[2]
-    for name, parameter in inspect.signature(import_class_by_name(part["type"]).__init__).parameters.items():
+    # A class of the user's own may make secrets of texts, or have a mapping of another kind that looks like a part.
+    known = import_class_by_name(part["type"]) if part["type"].startswith(HAYSTACKS) else object
+    for name, parameter in inspect.signature(known.__init__).parameters.items():
         given = settings.get(name)
         if given is None or isinstance(given, Secret) or not _is_secret(parameter.annotation):
             continue
@@ -45,4 +47,4 @@ def _check(part: Mapping[str, Any], place: str) -> None:
 def _is_secret(kind: Any) -> bool:
     """Tell whether a parameter takes a secret, and no plain text: by its words, which some modules leave as such."""
     words = re.findall(r"\w+", kind.__name__ if isinstance(kind, type) else str(kind))
-    return "Secret" in words and "str" not in words
+    return "Secret" in words and {"str", "tuple", "list", "dict", "Sequence", "Mapping"}.isdisjoint(words)

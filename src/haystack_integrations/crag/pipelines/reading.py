@@ -1,11 +1,13 @@
 """Reading a pipeline's YAML: what cannot be read is told with its line, and so is what would be read and lost."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from haystack_integrations.crag.errors import ConfigurationError
+
+_MERGES: Final = "tag:yaml.org,2002:merge"
 
 
 class _EachKeyOnce(yaml.SafeLoader):
@@ -14,10 +16,11 @@ class _EachKeyOnce(yaml.SafeLoader):
     def compose_mapping_node(self, anchor: Any) -> Any:
         """Refuse a key that stands twice, before `<<` brings in those of another mapping, which it may replace."""
         node = super().compose_mapping_node(anchor)
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        if twice := [key for key, times in Counter(key.value for key in keys).items() if times > 1]:
-            mark = [key.start_mark for key in keys if key.value == twice[0]][-1]
-            problem = f"the key {twice[0]!r} stands twice in one mapping, where only one would count"
+        # Two of `<<` bring in two mappings, and 1 is another key than '1'.
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode) and key.tag != _MERGES]
+        if twice := [key for key, times in Counter((key.tag, key.value) for key in keys).items() if times > 1]:
+            mark = [key.start_mark for key in keys if key.value == twice[0][1]][-1]
+            problem = f"the key {twice[0][1]!r} stands twice in one mapping, where only one would count"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
         return node
 

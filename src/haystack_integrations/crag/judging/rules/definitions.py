@@ -53,12 +53,9 @@ def definitions(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool
 
 
 def _tells(asked: Defined, title: str, content: str) -> bool:
-    name = _plain(asked.name)
+    name, first = _plain(asked.name), content.lstrip().partition("\n")[0]
     written = r"[\s-]+".join(map(re.escape, name.split())) + "(?:e?s)?"
-    if (
-        re.search(rf"(?i)(?<!\w){written}", content) is None
-        or asked.product.lower() not in f"{title} {content}".lower()
-    ):
+    if re.search(rf"(?i)(?<!\w){written}", content) is None or asked.product.lower() not in f"{title} {first}".lower():
         return False
     if asked.letters and _is_written_out(name, content):
         return True
@@ -70,7 +67,6 @@ def _tells(asked: Defined, title: str, content: str) -> bool:
     parts = [_ITEM.sub("", content[start:end], count=1) for start, end in sentences(content)]
     if any(says.match(" ".join(_MARKS.sub("", part).split())) for part in (*parts, *(said for _, said in items))):
         return True
-    first = content.lstrip().partition("\n")[0]
     entries = (_MARKS.sub("", said) for term, said in items if name in map(_plain, _NAMES.split(term)))
     return _GLOSSARY.search(f"{title}\n{first}") is not None and any(map(_PROSE.search, entries))
 

@@ -69,9 +69,10 @@ _CHINESE: Final = _CHINESE_ASKING | frozenset(
 )
 _LONGEST_CHINESE: Final = 4
 
-_IN_FRONT: Final = frozenset(
+IN_FRONT: Final = frozenset(
     "was kann darf muss puedo puede pueden podemos debo posso puoi pode devo peut czy ile hoe hur worden".split()
 )
+"""What asks as the first word of a question alone."""
 _FEWEST: Final = 2  # different ones: "Die Hard" and "de novo" have one. What asks counts for two.
 
 
@@ -129,6 +130,6 @@ def language_of(words: Sequence[str]) -> str | None:
     best = max(_TELLING, key=lambda language: len(asked & _TELLING[language]))
     known = FUNCTION_WORDS[best]
     # A word of both languages, as `in` and `was`, tells neither; but in front `was` asks, and few words of English do.
-    asks = bool(asked & known & ASKING) or not _IN_FRONT.isdisjoint(words[:1])
+    asks = bool(asked & known & ASKING) or not IN_FRONT.isdisjoint(words[:1])
     found = len(asked & _TELLING[best] - STOP_WORDS) + asks
     return best if found >= max(_FEWEST, 1 + 2 * len(asked & STOP_WORDS - known)) else None

@@ -8,10 +8,10 @@ from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 _BE: Final = r"(?:['\u2019]s| is| are| was| were)"
 _ASKED: Final = re.compile(
     rf"(?:(?P<who>who{_BE})|what(?:{_BE}|(?P<does> do(?:es)?))|define)"
-    r" (?:meant by |(?:the )?(?:meaning|definition) of )?(?P<article>(?:an?|the) )?(?:term )?[`'\"\u201c]?"
+    r" (?P<meant>meant by |(?:the )?(?:meaning|definition) of )?(?P<article>(?:an?|the) )?(?:term )?[`'\"\u201c]?"
     r"(?P<name>[^\W_][\w.+/*#'-]*(?: [\w.+/*#'-]+){0,3}?)[`'\"\u201d]?"
     r"(?: (?:(?P<means>means?)|(?P<letters>stands? for|short for)))?"
-    r"(?: (?:in|of) (?:the )?(?P<product>[\w.-]+))?\W*",
+    r"(?: in (?:the )?(?P<product>[\w.-]+))?\W*",
     re.IGNORECASE,
 )
 
@@ -41,6 +41,7 @@ def defined_thing(query: str) -> Defined | None:
     assert defined_thing("What does PITR stand for?") == ("PITR", "", True)
     assert defined_thing("What is the price of a foreign key?") is None
     assert defined_thing("What does a trigger do?") is None
+    assert defined_thing("What is the deadline?") is None
     ```
 
     :param query: The question, without courtesies.
@@ -49,7 +50,9 @@ def defined_thing(query: str) -> Defined | None:
     found = _ASKED.fullmatch(" ".join(query.split()))
     if found is None or (bool(found["does"]) and not (found["means"] or found["letters"])):
         return None
-    is_one = found["who"] and found["article"]  # "Who is the manager?" asks for a name
-    if is_one or not STOP_WORDS.isdisjoint(found["name"].lower().split()):
+    # "Who is the manager?" asks for a name, and "What is the deadline?" for a value.
+    is_one = (found["article"] or "").lower().startswith("the") and not (found["meant"] or found["means"])
+    is_one = is_one and not (found["letters"] or found["name"].isupper())
+    if is_one or (found["who"] and found["article"]) or not STOP_WORDS.isdisjoint(found["name"].lower().split()):
         return None
     return Defined(found["name"].rstrip("'.\u2019"), found["product"] or "", letters=bool(found["letters"]))
