@@ -55,7 +55,7 @@ def test_no_failure_tells_what_was_in_it(log: io.StringIO) -> None:
         if "jsonrpc" not in body:
             assert response.status_code >= 400, response.request.url
             assert set(body) <= {"error", "trace_id", "detail"}, body
-            assert ("detail" in body) <= (response.status_code in (404, 415, 422))
+            assert ("detail" in body) <= (response.status_code in (404, 413, 415, 422))
     lines = log.getvalue()
     assert CANARY not in lines
     assert KEY not in lines

@@ -26,6 +26,7 @@ from makers import asked, fill, run_by_door
 from reading import Figures, named
 
 from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.deciding.abstention_words import phrases, sentence
 from haystack_integrations.crag.grades import question_id
 from haystack_integrations.crag.metrics_export import configure_metrics
 from haystack_integrations.crag.pipelines import load, names
@@ -213,9 +214,10 @@ def check(plan: Plan, result: dict[str, Any], model: Model) -> None:
     assert "<think>" not in said.data or "garbage" in str(plan.replies["answer"])
     if record["action"] == "abstain" and record["mode"] == "enforce":
         assert model.asked["answer"] == 0
-        unsearched = "could be searched" in said.data or "could not be searched" in said.data
-        unjudged = record["verdict"] == "ungraded" and "could be judged" in said.data
-        assert said.data.startswith(ABSTENTION) or unsearched or unjudged
+        language = record["abstention"]["language"]
+        told = [phrases(language)[name] for name in ("incomplete", "failed", "unjudged")]
+        told = told if record["verdict"] == "ungraded" else told[:2]
+        assert said.data.startswith((sentence(ABSTENTION, language), *told))
     else:
         assert answer["status"] in ("written", "declined", "failed")
 
