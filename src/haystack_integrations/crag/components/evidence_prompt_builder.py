@@ -7,7 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answer_prompt import scores_of
 from haystack_integrations.crag.copying import Copied
-from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
+from haystack_integrations.crag.deciding.abstention_words import sentence_for
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
@@ -97,7 +97,7 @@ class EvidencePromptBuilder(Copied):
         boundary = new_boundary(PASSAGE)
         text = self._template.render(question=question, passages=passages, boundary=boundary)
         user = ChatMessage.from_user(text, meta=scores_of(documents))
-        system = self.system.replace(ABSTENTION, sentence(ABSTENTION, spoken(question, documents)))
+        system = self.system.replace(ABSTENTION, sentence_for(ABSTENTION, question, documents))
         return {"prompt": [ChatMessage.from_system(system), user]}
 
 

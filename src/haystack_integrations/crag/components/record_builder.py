@@ -7,7 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
+from haystack_integrations.crag.deciding.abstention_words import sentence_for
 from haystack_integrations.crag.deciding.miswired import check_replies, tell_of_unread_answer
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
@@ -88,8 +88,9 @@ class RecordBuilder:
         check_replies(replies)
         evidence = list(outcome.evidence) if documents is None else documents
         evidence, unshown = shown_to(replies if asked else (), evidence)
-        sentences = {self.abstention, sentence(self.abstention, spoken(outcome.query, evidence))}
-        told = answer_account(replies, asked=asked, sentences=[*sentences], question=outcome.query, passages=evidence)
+        # By a prompt of the user's own a model may decline in English all the same.
+        declined = {self.abstention, sentence_for(self.abstention, outcome.query, evidence)} if asked else ()
+        told = answer_account(replies, asked=asked, sentences=[*declined], question=outcome.query, passages=evidence)
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies)
         spent = spent_on(replies) + Usage(llm_calls=int(calls))
         came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies)

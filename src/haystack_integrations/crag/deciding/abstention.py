@@ -96,8 +96,8 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     looked_for = _queries(said, abstention["looked_for"])
     has_words = any(_wanted(one["query"]) for one in abstention["looked_for"][:1])
     gap = _gap(said, **abstention["missing"], has_words=has_words)
-    told = {"looked_for": {"queries": looked_for}, "found": {"said": found}, "missing": {"gap": gap}}
-    lines = [said[name].format(**filled) for name, filled in told.items()]
+    filled = {"queries": looked_for, "said": found, "gap": gap}
+    lines = [said[name].format(**filled) for name in ("looked_for", "found", "missing")]
     return "\n".join([first, "", *lines] if first else lines)
 
 

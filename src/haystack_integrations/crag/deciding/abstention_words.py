@@ -80,6 +80,18 @@ def sentence(default: str, language: str | None) -> str:
     return str(phrases(language).get("unanswered", default)) if default == ABSTENTION else default
 
 
+def sentence_for(default: str, question: str, documents: Sequence[Document]) -> str:
+    """
+    Say that the documents do not answer, in the language of a question.
+
+    :param default: As for `sentence`.
+    :param question: What was asked.
+    :param documents: As for `spoken`.
+    :returns: What `sentence` gives.
+    """
+    return sentence(default, spoken(question, documents) if default == ABSTENTION else None)
+
+
 @cache
 def _known() -> dict[str, dict[str, Any]]:
     """Read the texts, once."""

@@ -1,9 +1,10 @@
 """What a router can tell of wrong connections, and inputs of no run or another question: nothing else would say it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
-from haystack import Document, logging
+from haystack import Document, Pipeline, logging
 from haystack.dataclasses import ChatMessage, ChatRole
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -14,6 +15,9 @@ from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import LOOP_ACTIONS
 
 logger = logging.getLogger(__name__)
+
+# By the graph of a pipeline, which has no hash itself: its connections then, and what was found.
+_waited: Final[WeakKeyDictionary[Any, tuple[int, str | None]]] = WeakKeyDictionary()
 
 
 def tell_of_other_question(documents: Sequence[Document], question: str) -> None:
@@ -69,16 +73,8 @@ def check_ways(router: Any, action: str) -> None:
             "the router's output {action}, or choose another action: on_ambiguous='generate', on_incorrect='abstain'",
             action=action,
         )
-    if (pipeline := pipeline_of(router)) is not None:
-        # What has no sender, each run has to give: Haystack sees to it.
-        everything = needs_of(pipeline)
-        needs = {
-            name: {key: socket for key, socket in sockets.items() if socket.senders}
-            for name, sockets in everything.items()
-        }
-        begins = {name for name in needs if needs[name] != everything[name] or not pipeline.graph.in_degree(name)}
-        if (why := waiting(pipeline, needs, begins)) is not None:
-            logger.warning("a part of this pipeline may end the next pass: {why}", why=why)
+    if (why := _waiting_in(pipeline_of(router))) is not None:
+        logger.warning("a part of this pipeline may end the next pass: {why}", why=why)
     if leads_back(router, action, "state"):
         msg = (
             f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "
@@ -86,6 +82,25 @@ def check_ways(router: Any, action: str) -> None:
             "to router.state"
         )
         raise ConfigurationError(msg)
+
+
+def _waiting_in(pipeline: Pipeline | None) -> str | None:
+    """Tell what may end the next pass of a pipeline; looked for once, unless connections were added since."""
+    if pipeline is None:
+        return None
+    graph = pipeline.graph
+    size, why = _waited.get(graph, (-1, None))
+    if size != graph.number_of_edges():
+        # What has no sender, each run has to give: Haystack sees to it.
+        everything = needs_of(pipeline)
+        needs = {
+            name: {key: socket for key, socket in sockets.items() if socket.senders}
+            for name, sockets in everything.items()
+        }
+        begins = {name for name in needs if needs[name] != everything[name] or not graph.in_degree(name)}
+        why = waiting(pipeline, needs, begins)
+        _waited[graph] = (graph.number_of_edges(), why)
+    return why
 
 
 def check_handed_on(joiner: Any, refined: CragState | None) -> None:

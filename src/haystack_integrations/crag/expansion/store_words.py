@@ -40,7 +40,7 @@ def other_forms(store: Any, query: str) -> list[str]:
 
     :param store: A document store.
     :param query: A question.
-    :returns: See `texts.inflections.forms_among`; what a store of another kind has is not known.
+    :returns: See `texts.languages.inflections.forms_among`; what a store of another kind has is not known.
     """
     return forms_among(query, getattr(store, _COUNTS, {}))
 

@@ -59,7 +59,7 @@ def with_forms(frequencies: Frequencies, readings: Sequence[Reading], language: 
     Count a term that stands in the corpus in other forms alone: else it weighs as much as one that nobody has.
 
     :param frequencies: Document frequencies of the corpus.
-    :param readings: Documents, in the forms in which the question has its words (`texts.inflections`).
+    :param readings: Documents, in the forms in which the question has its words (`texts.languages.inflections`).
     :param language: The language whose forms these are; None where nothing was changed.
     :returns: Frequencies that are no less than in these documents; the given ones without a language or a corpus.
     """

@@ -17,7 +17,7 @@ def scored(
     Score strips for each question that is asked, and beside what is told: what answers one is worth as much.
 
     :param score: Scores strips by their wording, for one question.
-    :param query: All that was asked, in any language that `texts.inflections` reads.
+    :param query: All that was asked, in any language that `texts.languages.inflections` reads.
     :param strips: The strips of one run.
     :param titles: One title per document, empty for none.
     :param contents: The text of each document: a compound of the question is taken apart where one has both parts.

@@ -46,7 +46,7 @@ def definitions(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool
     :param query: The question, without courtesies.
     :param texts: Title and content of each document.
     :returns: For each whether a sentence begins with the name and says what it is, or what its letters stand for, or
-        whether a glossary has an entry of it; a product that the question names must be in the document.
+        whether a glossary has an entry of it; a product that the question names must be in its title or first line.
     """
     asked = defined_thing(query)
     return np.array([asked is not None and _tells(asked, title, content) for title, content in texts])
@@ -63,9 +63,10 @@ def _tells(asked: Defined, title: str, content: str) -> bool:
         rf"(?i)(?:(?:an?|the|in [^,]{{1,40}},(?: an?)?) )?{written}(?: \([^()]{{1,80}}\))?,? {_IS}"
         rf"|[^().]{{1,80}} \({written}\) {_IS}"
     )
-    items = list(_items(content))
-    parts = [_ITEM.sub("", content[start:end], count=1) for start, end in sentences(content)]
-    if any(says.match(" ".join(_MARKS.sub("", part).split())) for part in (*parts, *(said for _, said in items))):
+    parts = [content[start:end] for start, end in sentences(content)]
+    items = list(_items(parts))
+    told = (*(_ITEM.sub("", part, count=1) for part in parts), *(said for _, said in items))
+    if any(says.match(" ".join(_MARKS.sub("", one).split())) for one in told):
         return True
     entries = (_MARKS.sub("", said) for term, said in items if name in map(_plain, _NAMES.split(term)))
     return _GLOSSARY.search(f"{title}\n{first}") is not None and any(map(_PROSE.search, entries))
@@ -76,10 +77,10 @@ def _plain(name: str) -> str:
     return _PLURAL.sub("", " ".join(_MARKS.sub("", name).lower().replace("-", " ").split()))
 
 
-def _items(content: str) -> Iterator[tuple[str, str]]:
-    """Give the term of each item and what stands behind it."""
-    for start, end in sentences(content):
-        term, sign, said = content[start:end].partition(": ")
+def _items(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Give the term of each item among sentences, and what stands behind it."""
+    for part in parts:
+        term, sign, said = part.partition(": ")
         if sign and len(term) <= _LONGEST_TERM and _ITEM.match(term):
             yield _ITEM.sub("", term, count=1), said
 

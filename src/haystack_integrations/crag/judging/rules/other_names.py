@@ -137,7 +137,7 @@ def untold_nouns(nouns: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
     ```
 
     :param nouns: The nouns, as the question writes them.
-    :param shown: The documents, in the forms in which the question has its words (`texts.inflections`).
+    :param shown: The documents, in the forms in which the question has its words (`texts.languages.inflections`).
     :returns: Those of them.
     """
     written = "\n".join(shown).lower() if nouns else ""

@@ -16,7 +16,9 @@ from haystack_integrations.crag.judging.asking import Asked
 from haystack_integrations.crag.texts.languages.irregular import irregular_forms
 from haystack_integrations.crag.texts.text import terms
 
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.{0,200})")
+LONGEST_HEAD: Final = 200
+HEADING: Final = re.compile(rf" {{0,3}}(#{{1,6}})[ \t]+(\S.{{0,{LONGEST_HEAD}}})")
+"""A heading of Markdown: its marks, and its words."""
 # "**Phones.** They stay switched off.", "2. Summer party. It takes place in August."
 _RUN_IN: Final = re.compile(
     r"(?:[-*+] )?(?:(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)"
@@ -58,7 +60,7 @@ def _sections(content: str) -> Iterator[tuple[set[str], list[str]]]:
     open_: list[tuple[int, str]] = []
     head, lines = set[str](), list[str]()
     for line in content.split("\n"):
-        heading, run_in = _HEADING.match(line), _RUN_IN.match(line)
+        heading, run_in = HEADING.match(line), _RUN_IN.match(line)
         level = len(heading[1]) if heading else _DEEPEST
         # A blank line ends what is told behind such words; a heading, all that is as deep.
         if heading or run_in or (not line.strip() and open_ and open_[-1][0] == _DEEPEST):

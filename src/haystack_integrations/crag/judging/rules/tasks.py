@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.judging.rules.other_names import names_in
+from haystack_integrations.crag.judging.rules.sections import HEADING, LONGEST_HEAD
 from haystack_integrations.crag.texts.text import terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
 
@@ -24,8 +25,6 @@ _HOW: Final = re.compile(
     r"|(?:what is|is there) (?:the|an?)(?: \w+)? way (?:to|of))\b",
     re.IGNORECASE,
 )
-_LONGEST: Final = 200
-_HEADING: Final = re.compile(rf" {{0,3}}(#{{1,6}})[ \t]+(\S.{{0,{_LONGEST}}})")
 _NUMBER: Final = re.compile(r"(?i)^\W*(?:(?:chapter|section|part|appendix) )?(?:[a-z]?(?:\.?\d+)+|[a-z])[.:)]? +(?=\S)")
 _FEWEST: Final = 2  # one word alone does not tell what is to be done
 _PROSE: Final = 8  # words of a section that says something
@@ -85,10 +84,10 @@ def _is_asked(section: _Section, asked: set[str], wanted: set[str], said: set[st
 def _sections(title: str, content: str) -> Iterator[_Section]:
     """Give the sections of a document; of a passage the first line tells under which headings it stands."""
     lines = content.lstrip().split("\n")
-    path = [] if _HEADING.match(lines[0]) else lines[0].split(" - ")
-    heads = [(number, found[1], found[2]) for number, line in enumerate(lines) if (found := _HEADING.match(line))]
+    path = [] if HEADING.match(lines[0]) else lines[0].split(" - ")
+    heads = [(number, found[1], found[2]) for number, line in enumerate(lines) if (found := HEADING.match(line))]
     above = [title, *path[:-1]]
-    if path and len(path[-1]) <= _LONGEST:
+    if path and len(path[-1]) <= LONGEST_HEAD:
         yield _Section(path[-1], "\n".join(lines[1 : heads[0][0] if heads else None]), " ".join(above))
     open_ = list[tuple[str, str]]()
     for number, marks, words_ in heads:
