@@ -35,10 +35,15 @@ def line(key: Callable[[], str]) -> Form:
     return lambda scores: json.dumps({"grades": " ".join(f"{key()} {f'{one:g}'.lstrip('0') or 0}" for one in scores)})
 
 
+def mapping(scores: list[float]) -> str:
+    """Write an object of scores by key."""
+    return json.dumps({new_key(()): one for one in scores})
+
+
 def objects(*, reasons: bool) -> Form:
     """Write an object for each document."""
     why = {"reason": "names the author and the year, but not the place"} if reasons else {}
-    return lambda scores: json.dumps({"evaluations": [{"id": new_key(()), "score": one, **why} for one in scores]})
+    return lambda scores: json.dumps({"evaluations": [{"id": new_key(()), **why, "score": one} for one in scores]})
 
 
 def ranking(scores: list[float]) -> str:
@@ -47,7 +52,8 @@ def ranking(scores: list[float]) -> str:
 
 
 FORMS: dict[str, Form] = {
-    "one line, ids of three consonants (asked for)": line(lambda: new_key(())),
+    "scores by id, ids of three consonants (asked for)": mapping,
+    "one line, ids of three consonants": line(lambda: new_key(())),
     "one line, ids of six hexadecimal digits": line(lambda: secrets.token_hex(3)),
     "objects with an id": objects(reasons=False),
     "objects with an id and a reason (reasons=True)": objects(reasons=True),

@@ -113,10 +113,11 @@ def harmless_prompt() -> Prompt:
 
 
 def without_it(prompt: Prompt) -> str:
-    """What stands around the documents of a harmless prompt, with this prompt's tag and first key."""
+    """What stands around the documents of a harmless prompt, with this prompt's tag and keys."""
     harmless = harmless_prompt()
     around = harmless.outside.replace(harmless.boundary, prompt.boundary)
-    return around.replace(next(iter(harmless.blocks)), next(iter(prompt.blocks)))
+    keys = dict(zip(harmless.blocks, prompt.blocks, strict=True))
+    return re.sub(r'"([b-z]{3})": SCORE', lambda found: f'"{keys[found[1]]}": SCORE', around)
 
 
 def true_scores(messages: Sequence[ChatMessage]) -> dict[str, float]:

@@ -143,12 +143,10 @@ class Script:
             key: round((1.0 if obeys else SCORES[self._grade_of(request, text)]) * scale, 4)
             for _, key, text in BLOCK.findall(request.text)
         }
-        # As the prompt shows it: one line `KEY SCORE KEY SCORE`, or objects where reasons are asked for.
+        # As the prompt shows it: scores by id, or objects where reasons are asked for.
         if '"score":' in request.text.rpartition("Reply with one entry")[2]:
             return json.dumps({"evaluations": [{"id": key, "score": score} for key, score in scores.items()]})
-        return json.dumps(
-            {"grades": " ".join(f"{key} {f'{score:g}'.lstrip('0') or 0}" for key, score in scores.items())}
-        )
+        return json.dumps(scores)
 
     def _grade_of(self, request: Request, text: str) -> int:
         return max(map(self.grade, look(normal(text), request.forms)[0]), default=0)

@@ -29,6 +29,8 @@ from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
 from haystack_integrations.crag.grades import grade_of, question_id
 from haystack_integrations.crag.grading.model import reply_schema
+from haystack_integrations.crag.grading.plan import make_items
+from haystack_integrations.crag.grading.prompt import DEFAULT_RUBRIC, DEFAULT_TEMPLATE, GradingPrompt
 from haystack_integrations.crag.state import CragState, known_grades
 
 QUESTION = "Who wrote Emma?"
@@ -365,6 +367,19 @@ def test_a_strict_grader_raises_a_plain_error_for_a_template_that_fails_on_every
             grade_by_door(grader, QUESTION, [Document(content="sixsix")], asynchronous=asynchronous)
 
 
+@pytest.mark.parametrize("reasons", [False, True])
+def test_the_form_in_the_prompt_names_every_document_and_shows_no_score_to_copy(reasons: bool) -> None:
+    """A small model (Qwen2.5-Coder, 1.5 billion parameters) copied the score of an example, and the dots behind it."""
+    items = make_items({place: Document(content=f"text {place}") for place in range(4)}, 100, 1000)
+    prompt = GradingPrompt(DEFAULT_RUBRIC, DEFAULT_TEMPLATE, scale=1.0, reasons=reasons)
+    form = (prompt.messages("Who?", items, None)[-1].text or "").rpartition("for SCORE:\n")[2].splitlines()[0]
+    filled = json.loads(form.replace("SCORE", "0.4"))
+    if reasons:
+        assert filled == {"evaluations": [{"id": item.key, "reason": "REASON", "score": 0.4} for item in items]}
+    else:
+        assert filled == {item.key: 0.4 for item in items}
+
+
 def test_a_users_own_template_and_scale_are_used() -> None:
     """Replaceable and checked."""
     template = 'Q {{ query }}{% for d in documents %}<doc-00 id="{{ d.key }}">\n{{ d.text }}\n</doc-{% endfor %}'
@@ -423,7 +438,8 @@ def test_a_model_behind_openais_api_is_held_to_a_json_schema(asynchronous: bool,
     assert result["status"] == "ok"
     assert result["report"]["structured"] is True
     schema = scripted_model.requests[0]["response_format"]
-    assert schema["json_schema"]["strict"] is True
+    assert schema["json_schema"]["strict"] is False  # which takes no object whose keys it does not name
+    assert schema["json_schema"]["schema"]["additionalProperties"] == {"type": "number"}
     assert not any(key in json.dumps(schema) for key in keys_of(scripted_model.requests[0]))
 
 

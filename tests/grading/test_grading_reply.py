@@ -143,6 +143,15 @@ def test_every_prefix_of_a_reply_of_pairs_keeps_closed_entries_and_invents_none(
 
 
 @pytest.mark.parametrize("finish", ["length", "stop"])
+def test_every_prefix_of_an_object_of_scores_keeps_what_another_one_follows_and_invents_nothing(finish: str) -> None:
+    """P2 for the form that is asked for, also where the finish reason lies: without the comma a score may go on."""
+    whole = json.dumps(SCORES)
+    for end in range(len(whole)):
+        closed = re.findall(r'"(\w{3})": [0-9.]+,', whole[:end])
+        assert scores(whole[:end], finish) == {key: SCORES[key] for key in closed}
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
 def test_every_prefix_of_a_line_keeps_what_another_key_follows_and_invents_nothing(finish: str) -> None:
     """P2 for the shortest form, also where the finish reason lies; the third key begins with a digit."""
     for end in range(len(LINE)):

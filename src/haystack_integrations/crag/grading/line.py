@@ -1,5 +1,7 @@
 """
-The shortest form of grades, one line `KEY SCORE KEY SCORE ...`, and texts `KEY SCORE`; see `grading.reply`.
+Grades that are no JSON value of their own: a line `KEY SCORE KEY SCORE ...`, texts `KEY SCORE`, parts of a cut object.
+
+They are read wherever a model writes them; see `grading.reply`.
 
 Nothing is guessed: a key has a score where exactly one number stands behind it.
 """
@@ -23,6 +25,7 @@ PAIR: Final = re.compile(rf"({KEY})[ :=]+({NUMBER.pattern})")
 
 _MOST_LINES: Final = 64
 _CLOSED_PAIR: Final = re.compile(rf'(?<!\\)"{PAIR.pattern}"')
+_CLOSED_MEMBER: Final = re.compile(rf'(?<!\\)"({KEY})"\s{{0,9}}:\s{{0,9}}({NUMBER.pattern})\s{{0,9}},')
 # In a line a pair counts when the line ends behind it, or when something follows that is no second number.
 _NEXT: Final = rf"[,;]?\s+(?!{NUMBER.pattern}(?:[\s,;]|\Z))\S"
 _IN_LINE: Final = re.compile(rf"(?<!\S){PAIR.pattern}(?={_NEXT}|[,;]?\s*\Z)")
@@ -49,14 +52,15 @@ def in_line(line: str, *, cut: bool = False) -> Iterator[tuple[str, str]]:
 
 def closed_in(text: str) -> Iterator[tuple[str, str]]:
     """
-    Find closed texts `KEY SCORE`, and what was closed of a line, in a reply that was cut.
+    Find closed members `"KEY": SCORE`, texts `KEY SCORE`, and what was closed of a line, in a reply that was cut.
 
     :param text: The reply. With a whole object in it such texts may be what somebody says, and none counts.
     :returns: Keys and scores.
     """
     if "}" in text:
         return
-    yield from ((pair[1], pair[2]) for pair in _CLOSED_PAIR.finditer(text))
+    for form in (_CLOSED_MEMBER, _CLOSED_PAIR):
+        yield from ((pair[1], pair[2]) for pair in form.finditer(text))
     for line in islice(_LINE.finditer(text), _MOST_LINES):
         yield from in_line(line[1], cut=not line[2])
 

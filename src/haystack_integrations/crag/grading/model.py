@@ -40,16 +40,17 @@ def reply_schema(*, reasons: bool) -> dict[str, Any]:
     Write the JSON schema of a reply, as OpenAI's `response_format` takes it.
 
     It is the same for every call, and names no ids: providers compile a schema when they first see it, which takes
-    seconds, and keep it. Ids and ranges are checked when the reply is read.
+    seconds, and keep it. Ids and ranges are checked when the reply is read. OpenAI's strict mode takes no object whose
+    keys are not named, so that of scores is not strict there; servers of open models hold a model to it all the same.
 
-    :param reasons: Whether the reply lists objects with reasons, or is one line `KEY SCORE KEY SCORE ...`.
+    :param reasons: Whether the reply lists objects with reasons, or is one object of scores by id.
     :returns: The value of `response_format`.
     """
-    schema = _object({"grades": {"type": "string"}})
+    schema: dict[str, Any] = {"type": "object", "additionalProperties": {"type": "number"}}
     if reasons:
-        entry = {"id": {"type": "string"}, "score": {"type": "number"}, "reason": {"type": "string"}}
+        entry = {"id": {"type": "string"}, "reason": {"type": "string"}, "score": {"type": "number"}}
         schema = _object({"evaluations": {"type": "array", "items": _object(entry)}})
-    return {"type": "json_schema", "json_schema": {"name": "grades", "strict": True, "schema": schema}}
+    return {"type": "json_schema", "json_schema": {"name": "grades", "strict": reasons, "schema": schema}}
 
 
 def _is_for_answers(form: Any) -> bool:

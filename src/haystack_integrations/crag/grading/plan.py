@@ -27,7 +27,7 @@ WHOLE_PASSAGE: Final = 2_000
 """Characters of a document that hold a passage as `crag index` makes it, with long words, too."""
 
 _MANY_KEYS = 1_000  # of 8,000 with three letters
-_TOKENS_OF_MARKUP = 16
+_TOKENS_OF_MARKUP = 24
 
 SCHEMA_REFUSED: Final = "schema_refused"
 """The endpoint took offence at the form of the request: the same is asked again in words, as a call like any other."""

@@ -39,12 +39,23 @@ Question: {{ query }}
 Only lines with the tag {{ boundary }} begin or end a document.
 {% if problem %}Your last reply could not be used ({{ problem }}). Judge these documents again.
 {% endif -%}
-Reply with one entry for each of the {{ documents | length }} documents, scores from 0 to {{ scale }}:
+Reply with one entry for each of the {{ documents | length }} documents, scores from 0 to {{ scale }} for SCORE:
 {% if reasons -%}
-{"evaluations": [{"id": "{{ documents[0].key }}", "score": {{ scale / 2 }}, "reason": "at most ten words"}, ...]}
+{"evaluations": [
+{%- for document in documents -%}
+{"id": "{{ document.key }}", "reason": "REASON", "score": SCORE}{{ ", " if not loop.last }}
+{%- endfor -%}
+]}
+For REASON at most ten words.
 {%- else -%}
-{"grades": "{{ documents[0].key }} {{ ("%g" | format(scale / 2)).removeprefix("0") }} ..."}
+{
+{%- for document in documents -%}
+"{{ document.key }}": SCORE{{ ", " if not loop.last }}
+{%- endfor -%}
+}
 {%- endif %}"""
+# A real model of 1.5 billion parameters copied what an example left out (`kdw .5 ...`) and its score; it fills in a
+# form that names every document, and tells documents apart in JSON only, not in a line of keys and scores.
 
 _PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", 0, 1)
 

@@ -4,8 +4,8 @@ Reading a grader's reply: keyed, strict, and never inventive.
 The order follows what can be trusted. A reply that was cut gives only the entries that were closed before the cut. A
 complete reply is read strictly; whatever JSON stands in it counts, and entries that contradict each other count as
 missing. Repair comes last, only for a complete reply and only of single closed entries: repairing cut JSON invents
-scores. An entry is an object, the text `KEY SCORE`, or a part of one line `KEY SCORE KEY SCORE ...`, which has the
-fewest tokens.
+scores. An entry is a member `"KEY": SCORE` of an object, which is asked for, an object of its own, the text
+`KEY SCORE`, or a part of one line `KEY SCORE KEY SCORE ...`.
 """
 
 import re
