@@ -156,7 +156,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     judged = "whole lists, as the pipeline hands them on" if lists == "live" else "the first five documents"
     lines = [
         f" on {figures['n']} questions, judged by {judged};",
-        "  held out, in five folds that share no source:",
+        f"  held out, in five folds that share no {figures['folds_share_no']}:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
         f"  {saving(figures['calls_saved_at_2_points'])}",
