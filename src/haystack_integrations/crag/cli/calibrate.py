@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -41,6 +41,12 @@ MostWrong = Annotated[
     ),
 ]
 
+_JUDGED: Final = {
+    "live": "whole lists, as the pipeline hands them on",
+    "collected": "whole lists, as far as they are labelled",
+    "fixed": "the first five documents",
+}
+
 
 def calibrate(
     folder: Folder,
@@ -66,7 +72,8 @@ def calibrate(
     tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
     with progress_bar("calibrating") as progress:
-        judges_whole = lists == "live"  # as the pipeline will judge them
+        # As the pipeline will judge them: its own search found what `crag collect` wrote, too.
+        judges_whole = lists == "live" or dataset.statistics is not None
         asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judges_whole}
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
@@ -78,8 +85,10 @@ def calibrate(
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
-        _tell(found, output, model, lists)
+        judged = "live" if lists == "live" else "collected" if judges_whole else "fixed"
+        _tell(found, output, model, _JUDGED[judged])
     _tell_left_out(found.figures["n"], len(dataset.cases))
+    _tell_short(ranked)
     tell_of_labels(dataset)
 
 
@@ -89,6 +98,19 @@ def _tell_left_out(judged: int, number: int) -> None:
         complain(
             f"not in the figures: {number - judged} of {number} questions, for which nothing was retrieved or which "
             "the data marks as not strict",
+            "warning",
+        )
+
+
+def _tell_short(ranked: "dict[str, RankedList]") -> None:
+    """Warn of lists that are shorter than those of a pipeline: of longer ones too many would be called correct."""
+    from haystack_integrations.crag.evaluation.cases import TOP_K
+
+    longest = max(len(one.retrieved) for one in ranked.values())
+    if longest <= TOP_K:
+        complain(
+            f"no list has labels of more than {longest} documents; the shipped pipelines judge 10 and more, and would "
+            "call more of those correct, and more of them wrongly, than the figures say: label whole lists",
             "warning",
         )
 
@@ -145,7 +167,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     return html_report(result, with_texts(found.records, dataset), intervals=figures["intervals"], calibration=shown)
 
 
-def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
+def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
     from haystack_integrations.crag.evaluation.intervals import rare_verdicts
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
@@ -153,7 +175,6 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
-    judged = "whole lists, as the pipeline hands them on" if lists == "live" else "the first five documents"
     lines = [
         f" on {figures['n']} questions, judged by {judged};",
         f"  held out, in five folds that share no {figures['folds_share_no']}:",
