@@ -248,6 +248,7 @@ def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
         ({"gold": ["built-0"], "partial": ["built-0"]}, "queries.jsonl:25: got 'built-0' as gold and as partial"),
         ({"id": "q3"}, "queries.jsonl:25: got the id 'q3' a second time"),
         ({"gold": ["nowhere"]}, "queries.jsonl:25: got the unknown id 'nowhere', wanted that of a document of corpus"),
+        ({"gold": ["A text. " * 40]}, "queries.jsonl:25: got a text of 320 characters as an id, wanted that of a doc"),
         ({"gold": "built-0"}, "queries.jsonl:25: got another kind of gold, wanted a list of texts"),
         ({"question": "  "}, "queries.jsonl:25: got an empty question"),
         ({"question": None}, "queries.jsonl:25: got no question (the line has "),
