@@ -112,6 +112,19 @@ def test_one_label_that_does_not_fit_is_told_and_changes_no_other_question(folde
     assert "any other list by whether all documents in gold are there" in doubt
 
 
+def test_a_copy_that_was_graded_otherwise_is_told(folder: Path) -> None:
+    """As where the same page stands in the index twice, and whoever labelled saw one of the two."""
+    pages = corpus()
+    write_lines(folder / "corpus.jsonl", [*pages, {**pages[0], "id": "copy"}])
+    first, *others = lists()
+    place = folder / SPLIT / "bm25_top10.jsonl"
+    write_lines(place, [{**first, "retrieved": ["built-0", "isle-0", "copy"]}, *others])
+    (doubt,) = read_dataset(folder, SPLIT).doubts
+    assert doubt.startswith("1 graded otherwise than a copy in the same list ('built-0' has 2 and 'copy' 0 for 'q0');")
+    write_lines(place, [{**first, "retrieved": ["built-0", "copy"], "grades": [2, 2]}, *others])
+    assert read_dataset(folder, SPLIT).doubts == ()
+
+
 @pytest.mark.parametrize("name", ["label_top5", "label_top10"])
 def test_a_label_that_the_grades_of_its_line_contradict_is_told(folder: Path, name: str) -> None:
     """One of the two was corrected and the other was not."""

@@ -54,6 +54,14 @@ def test_questions_about_one_source_belong_together() -> None:
     assert len({numbers[name] for name in "acef"}) == 4
 
 
+def test_copies_of_a_document_are_one_source() -> None:
+    """What a question on one of them teaches is known of the other."""
+    passages = {name: Passage(name, "", text) for name, text in (("a", "Oak."), ("b", "Oak."), ("c", "Elm."))}
+    cases = tuple(Case(name, f"What of {name}?", gold=(name,)) for name in passages)
+    numbers = group_numbers(Dataset(Path("data"), SPLIT, passages, cases))
+    assert numbers["a"] == numbers["b"] != numbers["c"]
+
+
 def test_documents_labelled_in_the_lists_only_are_sources_too() -> None:
     """Of some data the grade of what is merely on topic stands there."""
     cases = (
@@ -84,7 +92,7 @@ def test_questions_on_one_handbook_are_held_out_in_folds_of_like_size(title: str
 
 def test_questions_that_few_documents_answer_stay_together() -> None:
     """No grouping makes more of them; the one that keeps most apart from others is kept."""
-    passages = {name: Passage(name, name, "Text.") for name in "abc"}
+    passages = {name: Passage(name, name, f"Text {name}.") for name in "abc"}
     cases = tuple(Case(f"q{number}", f"Question {number}?", gold=("abc"[number % 3],)) for number in range(60))
     found = grouping(Dataset(Path("data"), SPLIT, passages, cases))
     assert (found.shared, len(set(found.numbers.values()))) == ("source", 3)

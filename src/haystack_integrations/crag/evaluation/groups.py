@@ -79,9 +79,11 @@ def _numbers(dataset: Dataset, shared: str) -> dict[str, int]:
     for case in cases:
         listed = (name for name, grade in case.listed.items() if grade >= least)
         labelled = {*case.gold, *listed, *(case.partial if least == ON_TOPIC else ())}
-        own = {("document", name) for name in labelled} | {("wording", wording(case.question))}
+        known = [dataset.passages[name] for name in labelled if name in dataset.passages]
+        # By their texts: a copy under another id is the same document.
+        own = {("document", one.text) for one in known} | {("wording", wording(case.question))}
         if shared == SOURCE:
-            titles = {dataset.passages[name].title for name in labelled if name in dataset.passages} - {""}
+            titles = {one.title for one in known} - {""}
             own |= {("title", title) for title in titles}
         keys.append(own)
     return {case.id: number for case, number in zip(cases, groups_of(keys), strict=True)}
