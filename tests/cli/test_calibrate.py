@@ -55,6 +55,8 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "warning" not in shown.stderr  # progress is told where it takes long
     text = page.read_text()
     assert "held-out folds" in text
+    assert '<th scope="row">judged</th><td>the first five documents</td>' in text
+    assert '<th scope="row">folds share no</th><td>source</td>' in text
     assert "at most 0.375 wrong: correct from a probability of" in text
     assert "limit 0.375 of wrong answers" in text
     assert "documents kept of 5: F1" in text

@@ -80,13 +80,13 @@ def calibrate(
         except UnreachableLimitError as error:
             raise _without_limit(error, output) from None
     write_file(found, output)
+    judged = _JUDGED["live" if lists == "live" else "collected" if judges_whole else "fixed"]
     if html is not None:
-        write(html, _report(found, dataset, lists, max_wrong_generate))
+        write(html, _report(found, dataset, lists, max_wrong_generate, judged))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
-        judged = "live" if lists == "live" else "collected" if judges_whole else "fixed"
-        _tell(found, output, model, _JUDGED[judged])
+        _tell(found, output, model, judged)
     _tell_left_out(found.figures["n"], len(dataset.cases))
     _tell_short(ranked)
     tell_of_labels(dataset)
@@ -147,7 +147,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     return ranked, sorted(retrieval.retrievers)
 
 
-def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None) -> str:
+def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None, judged: str) -> str:
     from haystack_integrations.crag.evaluation.limits import limit_rows
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
@@ -155,7 +155,9 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists}
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
-    held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
+    macro_f1 = {"value": figures["verdict"]["macro_f1"], **figures["intervals"]["verdict.macro_f1"]}
+    about = {"judged": judged, "folds share no": figures["folds_share_no"]}
+    held_out = {**about, "macro-F1": macro_f1, "adaptive ECE": figures["ece"]}
     limits = limit_rows(figures, found.calibration.correct_from, most_wrong)
     shown = {
         "held_out": {**held_out, **limits},
