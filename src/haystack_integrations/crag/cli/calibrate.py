@@ -71,22 +71,21 @@ def calibrate(
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
+    # Whole ones as the pipeline will judge them: its own search found what `crag collect` wrote, too.
+    judged = "live" if lists == "live" else "fixed" if dataset.statistics is None else "collected"
     with progress_bar("calibrating") as progress:
-        # As the pipeline will judge them: its own search found what `crag collect` wrote, too.
-        judges_whole = lists == "live" or dataset.statistics is not None
-        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judges_whole}
+        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judged != "fixed"}
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
         except UnreachableLimitError as error:
             raise _without_limit(error, output) from None
     write_file(found, output)
-    judged = _JUDGED["live" if lists == "live" else "collected" if judges_whole else "fixed"]
     if html is not None:
-        write(html, _report(found, dataset, lists, max_wrong_generate, judged))
+        write(html, _report(found, dataset, lists, max_wrong_generate, _JUDGED[judged]))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
-        _tell(found, output, model, judged)
+        _tell(found, output, model, _JUDGED[judged])
     _tell_left_out(found.figures["n"], len(dataset.cases))
     _tell_short(ranked)
     tell_of_labels(dataset)
