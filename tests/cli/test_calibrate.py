@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 from cli_runner import crag, environment, refused
 from evaluation.datasets import SPLIT, write_lines
-from evaluation.towns import write_towns
+from evaluation.towns import LENGTH, write_towns
 from small_network import write_network
 
 from haystack_integrations.crag.cli.errors import ExitCode
+from haystack_integrations.crag.corpus_statistics import write_statistics
+from haystack_integrations.crag.evaluation.reading import STATISTICS, read_dataset
+from haystack_integrations.crag.evaluation.training import counted
 
 WITHOUT_SKLEARN = """
 import sys
@@ -49,9 +52,11 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     for told in ("macro-F1 0.", "adaptive ECE", "limit 37.5% of wrong answers", "correct from a probability of"):
         assert told in shown.stdout
     assert "no sentence model" in shown.stdout
-    assert shown.stderr == ""
+    assert "warning" not in shown.stderr  # progress is told where it takes long
     text = page.read_text()
     assert "held-out folds" in text
+    assert '<th scope="row">judged</th><td>the first five documents</td>' in text
+    assert '<th scope="row">folds share no</th><td>source</td>' in text
     assert "at most 0.375 wrong: correct from a probability of" in text
     assert "limit 0.375 of wrong answers" in text
     assert "documents kept of 5: F1" in text
@@ -144,6 +149,16 @@ def test_lists_of_a_pipeline_are_judged_whole_and_noted_with_their_retrievers(tm
     told = json.loads(result.stdout)
     assert (told["file"], told["n"], told["gaps"]) == (str(file), 48, None)
     assert told["verdict"]["accuracy"] > 0.9
+
+
+def test_lists_that_an_index_gave_are_judged_whole(tmp_path: Path) -> None:
+    """They are what the pipeline judges: figures and limit of their first five documents would be of other lists."""
+    folder, file = write_towns(tmp_path / "towns", count=48), tmp_path / "mine.json"
+    write_statistics(counted(read_dataset(folder, SPLIT)), folder / STATISTICS)  # as `crag collect` leaves them
+    shown = crag("calibrate", folder, "--split", SPLIT, "--output", file)
+    assert shown.exit_code == 0, shown.stderr
+    assert "judged by whole lists, as far as they are labelled" in shown.stdout
+    assert json.loads(file.read_text())["trained_on"]["documents"] == LENGTH
 
 
 def test_too_few_questions_are_refused_with_the_number_it_takes(tmp_path: Path) -> None:

@@ -84,6 +84,9 @@ def test_an_index_is_collected_labelled_by_hand_and_calibrated_on(tmp_path: Path
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["n"] == 48
     assert "a chat model made the labels" not in result.stderr
+    assert "no list has labels of more than 5 documents; the shipped pipelines judge 10" in " ".join(
+        result.stderr.split()
+    )
     answer = json.loads(crag("ask", asked[1]["question"], *place, "--calibration", mine, "--json").stdout)
     assert answer["crag"]["signals"]["set"]["calibrated"] is True
 

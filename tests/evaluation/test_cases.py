@@ -112,6 +112,19 @@ def test_one_label_that_does_not_fit_is_told_and_changes_no_other_question(folde
     assert "any other list by whether all documents in gold are there" in doubt
 
 
+def test_a_copy_that_was_graded_otherwise_is_told(folder: Path) -> None:
+    """As where the same page stands in the index twice, and whoever labelled saw one of the two."""
+    pages = corpus()
+    write_lines(folder / "corpus.jsonl", [*pages, {**pages[0], "id": "copy"}])
+    first, *others = lists()
+    place = folder / SPLIT / "bm25_top10.jsonl"
+    write_lines(place, [{**first, "retrieved": ["built-0", "isle-0", "copy"]}, *others])
+    (doubt,) = read_dataset(folder, SPLIT).doubts
+    assert doubt.startswith("1 graded otherwise than a copy in the same list ('built-0' has 2 and 'copy' 0 for 'q0');")
+    write_lines(place, [{**first, "retrieved": ["built-0", "copy"], "grades": [2, 2]}, *others])
+    assert read_dataset(folder, SPLIT).doubts == ()
+
+
 @pytest.mark.parametrize("name", ["label_top5", "label_top10"])
 def test_a_label_that_the_grades_of_its_line_contradict_is_told(folder: Path, name: str) -> None:
     """One of the two was corrected and the other was not."""
@@ -248,6 +261,7 @@ def test_the_same_judgement_twice_does_no_harm(judged: Path) -> None:
         ({"gold": ["built-0"], "partial": ["built-0"]}, "queries.jsonl:25: got 'built-0' as gold and as partial"),
         ({"id": "q3"}, "queries.jsonl:25: got the id 'q3' a second time"),
         ({"gold": ["nowhere"]}, "queries.jsonl:25: got the unknown id 'nowhere', wanted that of a document of corpus"),
+        ({"gold": ["A text. " * 40]}, "queries.jsonl:25: got a text of 320 characters as an id, wanted that of a doc"),
         ({"gold": "built-0"}, "queries.jsonl:25: got another kind of gold, wanted a list of texts"),
         ({"question": "  "}, "queries.jsonl:25: got an empty question"),
         ({"question": None}, "queries.jsonl:25: got no question (the line has "),

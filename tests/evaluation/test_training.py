@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList, label_of_grades
-from haystack_integrations.crag.evaluation.groups import group_numbers, wording
+from haystack_integrations.crag.evaluation.groups import group_numbers, grouping, wording
 from haystack_integrations.crag.evaluation.labelled import LabelledList
 from haystack_integrations.crag.evaluation.training import (
     check_enough,
@@ -54,6 +54,14 @@ def test_questions_about_one_source_belong_together() -> None:
     assert len({numbers[name] for name in "acef"}) == 4
 
 
+def test_copies_of_a_document_are_one_source() -> None:
+    """What a question on one of them teaches is known of the other."""
+    passages = {name: Passage(name, "", text) for name, text in (("a", "Oak."), ("b", "Oak."), ("c", "Elm."))}
+    cases = tuple(Case(name, f"What of {name}?", gold=(name,)) for name in passages)
+    numbers = group_numbers(Dataset(Path("data"), SPLIT, passages, cases))
+    assert numbers["a"] == numbers["b"] != numbers["c"]
+
+
 def test_documents_labelled_in_the_lists_only_are_sources_too() -> None:
     """Of some data the grade of what is merely on topic stands there."""
     cases = (
@@ -64,6 +72,30 @@ def test_documents_labelled_in_the_lists_only_are_sources_too() -> None:
     numbers = group_numbers(data(*cases))
     assert numbers["a"] == numbers["b"]
     assert numbers["a"] != numbers["c"]
+
+
+@pytest.mark.parametrize(
+    ("title", "on_topic", "shared"),
+    [("", 0, "source"), ("Handbook", 0, "labelled document"), ("", 1, "answering document")],
+)
+def test_questions_on_one_handbook_are_held_out_in_folds_of_like_size(title: str, on_topic: int, shared: str) -> None:
+    """A title, or a page on the topic of most of them, would make most of them one group, and the other folds empty."""
+    names = [f"page {number}" for number in range(50)]
+    passages = {name: Passage(name, title, f"Text of {name}.") for name in names}
+    cases = tuple(
+        Case(f"q{number}", f"Question {number}?", gold=(name,), partial=tuple(names[:on_topic]) if number else ())
+        for number, name in enumerate(names)
+    )
+    found = grouping(Dataset(Path("data"), SPLIT, passages, cases))
+    assert (found.shared, len(set(found.numbers.values()))) == (shared, 50)
+
+
+def test_questions_that_few_documents_answer_stay_together() -> None:
+    """No grouping makes more of them; the one that keeps most apart from others is kept."""
+    passages = {name: Passage(name, name, f"Text {name}.") for name in "abc"}
+    cases = tuple(Case(f"q{number}", f"Question {number}?", gold=("abc"[number % 3],)) for number in range(60))
+    found = grouping(Dataset(Path("data"), SPLIT, passages, cases))
+    assert (found.shared, len(set(found.numbers.values()))) == ("source", 3)
 
 
 def test_wording_is_the_same_but_for_case_spaces_and_the_last_mark() -> None:
@@ -199,21 +231,6 @@ def test_one_source_cannot_be_held_out() -> None:
     lists += [labelled(100 + number, None) for number in range(20)]
     with pytest.raises(CalibrationError, match=r"about 8 different sources .* these 60 are about 1; add questions"):
         check_enough(lists)
-
-
-def test_a_title_that_all_documents_have_is_named() -> None:
-    """They are no source then; the message says what makes them one, and the way out."""
-    verdicts = ["correct", "incorrect"] * 30
-    lists = [
-        replace(labelled(number, verdict, group=0), texts=(("Handbook", f"Text {number}."),))
-        for number, verdict in enumerate(verdicts)
-    ]
-    said = r"same title count as one source, and 60 of the questions are about documents called 'Handbook': give each"
-    with pytest.raises(CalibrationError, match=said):
-        check_enough(lists)
-    same = [replace(each, texts=(("Handbook", "One document."),)) for each in lists]
-    with pytest.raises(CalibrationError, match="add questions about other documents"):
-        check_enough(same)
 
 
 def test_two_verdicts_are_enough() -> None:

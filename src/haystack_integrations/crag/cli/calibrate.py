@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -41,6 +41,12 @@ MostWrong = Annotated[
     ),
 ]
 
+_JUDGED: Final = {
+    "live": "whole lists, as the pipeline hands them on",
+    "collected": "whole lists, as far as they are labelled",
+    "fixed": "the first five documents",
+}
+
 
 def calibrate(
     folder: Folder,
@@ -65,21 +71,23 @@ def calibrate(
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
     ranked, retrievers = _lists(dataset, lists, pipeline)
+    # Whole ones as the pipeline will judge them: its own search found what `crag collect` wrote, too.
+    judged = "live" if lists == "live" else "fixed" if dataset.statistics is None else "collected"
     with progress_bar("calibrating") as progress:
-        judges_whole = lists == "live"  # as the pipeline will judge them
-        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judges_whole}
+        asked: dict[str, Any] = {"most_wrong": max_wrong_generate, "model": model, "judges_whole": judged != "fixed"}
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
         except UnreachableLimitError as error:
             raise _without_limit(error, output) from None
     write_file(found, output)
     if html is not None:
-        write(html, _report(found, dataset, lists, max_wrong_generate))
+        write(html, _report(found, dataset, lists, max_wrong_generate, _JUDGED[judged]))
     if json:
         show_json({"file": str(output), "correct_from": found.calibration.correct_from, **found.figures})
     else:
-        _tell(found, output, model, lists)
+        _tell(found, output, model, _JUDGED[judged])
     _tell_left_out(found.figures["n"], len(dataset.cases))
+    _tell_short(ranked)
     tell_of_labels(dataset)
 
 
@@ -89,6 +97,19 @@ def _tell_left_out(judged: int, number: int) -> None:
         complain(
             f"not in the figures: {number - judged} of {number} questions, for which nothing was retrieved or which "
             "the data marks as not strict",
+            "warning",
+        )
+
+
+def _tell_short(ranked: "dict[str, RankedList]") -> None:
+    """Warn of lists that are shorter than those of a pipeline: of longer ones too many would be called correct."""
+    from haystack_integrations.crag.evaluation.cases import TOP_K
+
+    longest = max(len(one.retrieved) for one in ranked.values())
+    if longest <= TOP_K:
+        complain(
+            f"no list has labels of more than {longest} documents; the shipped pipelines judge 10 and more, and would "
+            "call more of those correct, and more of them wrongly, than the figures say: label whole lists",
             "warning",
         )
 
@@ -125,7 +146,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
     return ranked, sorted(retrieval.retrievers)
 
 
-def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None) -> str:
+def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None, judged: str) -> str:
     from haystack_integrations.crag.evaluation.limits import limit_rows
     from haystack_integrations.crag.evaluation.measures import summarise
     from haystack_integrations.crag.evaluation.report import html_report
@@ -133,7 +154,9 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     names = {"dataset": dataset.name, "split": dataset.split, "pipeline": "held-out folds", "lists": lists}
     result = summarise(found.records, **names, grader="calibrated")
     figures = found.figures
-    held_out = {"macro-F1": figures["verdict"]["macro_f1"], "adaptive ECE": figures["ece"]}
+    macro_f1 = {"value": figures["verdict"]["macro_f1"], **figures["intervals"]["verdict.macro_f1"]}
+    about = {"judged": judged, "folds share no": figures["folds_share_no"]}
+    held_out = {**about, "macro-F1": macro_f1, "adaptive ECE": figures["ece"]}
     limits = limit_rows(figures, found.calibration.correct_from, most_wrong)
     shown = {
         "held_out": {**held_out, **limits},
@@ -145,7 +168,7 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     return html_report(result, with_texts(found.records, dataset), intervals=figures["intervals"], calibration=shown)
 
 
-def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) -> None:
+def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> None:
     from haystack_integrations.crag.evaluation.cascades import in_words
     from haystack_integrations.crag.evaluation.intervals import rare_verdicts
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
@@ -153,10 +176,9 @@ def _tell(found: "Calibrated", output: Path, model: str | None, lists: Lists) ->
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
-    judged = "whole lists, as the pipeline hands them on" if lists == "live" else "the first five documents"
     lines = [
         f" on {figures['n']} questions, judged by {judged};",
-        "  held out, in five folds that share no source:",
+        f"  held out, in five folds that share no {figures['folds_share_no']}:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
         f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
         f"  {saving(figures['calls_saved_at_2_points'])}",

@@ -1,10 +1,10 @@
 """Labels of lists beside the grades of their documents: by which rule they were made, and which of them do not fit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from haystack_integrations.crag.evaluation.cases import Case, Label, RankedList, label
+from haystack_integrations.crag.evaluation.cases import Case, Label, Passage, RankedList, label
 
 _SHOWN: Final = 3
 
@@ -45,6 +45,28 @@ def unexplained(file: Path, cases: Sequence[Case], *, needs_all: bool) -> str | 
         f"{follow} not follow from the grades ({first_of(places)}): these "
         f"lists are measured by their label, any other list by {rule}; correct what is there by mistake"
     )
+
+
+def unlike_copies(cases: Sequence[Case], passages: Mapping[str, Passage]) -> str | None:
+    """
+    Say which documents have another grade than a copy of theirs in the same list, as where one of the two was labelled.
+
+    :param cases: Questions with lists.
+    :param passages: The corpus by id.
+    :returns: The sentence, with the first ones; None where all copies are graded alike.
+    """
+    found = []
+    for case in cases:
+        graded: dict[tuple[str, str], tuple[str, int]] = {}
+        ranked = case.fixed or RankedList(())
+        for name, grade in zip(ranked.retrieved, case.grades(ranked), strict=True):
+            one = passages[name]
+            copy, known = graded.setdefault((one.title, one.text), (name, grade))
+            if known != grade:
+                found.append(f"{copy!r} has {known} and {name!r} {grade} for {case.id!r}")
+    if not found:
+        return None
+    return f"{len(found)} graded otherwise than a copy in the same list ({first_of(found)}); grade copies alike"
 
 
 def first_of(places: Sequence[str]) -> str:

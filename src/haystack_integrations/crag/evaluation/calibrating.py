@@ -13,7 +13,7 @@ from haystack_integrations.crag.encoding.encoders import load_encoder, model_nam
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Dataset, Progress, RankedList, Record
 from haystack_integrations.crag.evaluation.fitting import fit
-from haystack_integrations.crag.evaluation.groups import group_numbers
+from haystack_integrations.crag.evaluation.groups import group_numbers, grouping
 from haystack_integrations.crag.evaluation.holding_out import figures, held_out
 from haystack_integrations.crag.evaluation.labelled import LabelledList, Prepared, prepare
 from haystack_integrations.crag.evaluation.limits import UnreachableLimitError, check_limit, threshold_for
@@ -91,7 +91,9 @@ def calibrate(
     prepared, gaps = prepared_of(dataset, lists, model)
     tell(1, _STEPS, "judging what each fold has not seen")
     records, folds = held_out(prepared, gaps, os.cpu_count() or 1)
-    found = figures(records, folds, group_numbers(dataset), () if most_wrong is None else (most_wrong,))
+    apart = grouping(dataset)
+    found = figures(records, folds, apart.numbers, () if most_wrong is None else (most_wrong,))
+    found["folds_share_no"] = apart.shared
     check_separable(found)
     tell(2, _STEPS, "fitting on all questions")
     calibration = fit(prepared, _notes(dataset, prepared, found))

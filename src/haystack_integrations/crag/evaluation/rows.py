@@ -18,6 +18,7 @@ from haystack_integrations.crag.whole_file import write_or_refuse
 CORPUS: Final = "corpus.jsonl"
 _GRADES: Final = (0, 1, 2)
 _SHOWN: Final = 6
+_LONGEST_ID: Final = 200  # paths of files are ids, too
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,10 @@ class Row:
         :param what: What that is.
         """
         if not isinstance(name, str) or name not in known:
-            self.refuse(f"the unknown id {name!r}", f"that of {what}", "correct it, or add what it names")
+            # Who labels by texts would read all of one, where messages show none.
+            is_text = isinstance(name, str) and len(name) > _LONGEST_ID
+            got = f"a text of {len(str(name)):,} characters as an id" if is_text else f"the unknown id {name!r}"
+            self.refuse(got, f"that of {what}", "correct it, or add what it names")
 
     def strict(self) -> bool:
         """

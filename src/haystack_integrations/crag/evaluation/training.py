@@ -13,17 +13,16 @@ import orjson
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermCounter, collect, read_statistics
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.groups import group_numbers, wording
+from haystack_integrations.crag.evaluation.groups import FEWEST, group_numbers, wording
 from haystack_integrations.crag.evaluation.labelled import ANSWERS, LabelledList
 from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
 from haystack_integrations.crag.evaluation.reading import QRELS, QUERIES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.vocabulary import JUDGED
 
-FEWEST: Final = 40
 FEWEST_OF_A_KIND: Final = 8
 RECOMMENDED: Final = 80
-"""Questions without which nothing is fitted, of which so many have each of two verdicts, and those that do well."""
+"""Questions that each of two verdicts must have, and with how many of all it does well."""
 
 _SHOWN: Final = 3
 
@@ -144,27 +143,9 @@ def check_enough(lists: Sequence[LabelledList]) -> None:
     if sources < FEWEST_OF_A_KIND:
         msg = (
             f"a calibration needs questions about {FEWEST_OF_A_KIND} different sources at least, but these {total} are "
-            f"about {sources}; {_other_sources(lists)}"
+            f"about {sources}; add questions about other documents"
         )
         raise CalibrationError(msg)
-
-
-def _other_sources(lists: Sequence[LabelledList]) -> str:
-    """Say what makes so many questions one source: often not a document, but a title that all documents have."""
-    judged = [each for each in lists if each.verdict is not None]
-    titles = Counter(
-        title
-        for each in judged
-        for title in {title for (title, _), grade in zip(each.texts, each.grades, strict=True) if title and grade}
-    )
-    title, count = titles.most_common(1)[0] if titles else ("", 0)
-    texts = {text for each in judged for name, text in each.texts if name == title}
-    if 2 * count < len(judged) or len(texts) == 1:
-        return "add questions about other documents"
-    return (
-        f"documents of the same title count as one source, and {count} of the questions are about documents called "
-        f"{title!r}: give each document a title of its own in {CORPUS}, or leave titles out"
-    )
 
 
 def check_leaks(dataset: Dataset) -> None:
