@@ -751,7 +751,7 @@ def test_a_line_of_several_runs_is_no_heading_and_begins_no_code() -> None:
 def test_a_file_that_can_be_read_in_part_only_is_said_to_be(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its text alone would pass for all of it: the log names the file and the kind of failure, and no word of it."""
+    """Its text alone would pass for all of it: the log names the file and the kind of failure, and nothing of it."""
 
     def failing(data: bytes) -> bytes:
         raise ValueError(data.decode("latin-1"))
@@ -764,3 +764,4 @@ def test_a_file_that_can_be_read_in_part_only_is_said_to_be(
     assert document.content == "Travel policy"
     assert "is read without its headings, notes and the like: ValueError" in caplog.text
     assert "Travel" not in caplog.text
+    assert "PK" not in caplog.text

@@ -17,6 +17,7 @@ from haystack_integrations.crag.store_profiles import open_store, prepare
 
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 HARBOUR, VINLAND = "The harbour of Kestrel is in the north.", "Leif Eriksson reached Vinland by ship."
+_LEGAL = {"term": {"team": "legal"}}
 TEXTS = [HARBOUR, VINLAND, "Bread is baked in the village.", "Karlsson lives on the roof."]
 
 
@@ -74,6 +75,34 @@ def test_a_word_of_the_index_of_english_or_of_nobody_is_left_alone(store: Any, q
     """Also one that two of the three shards do not have."""
     _, report = found(store, query, asynchronous=asynchronous)
     assert report == {"status": "ok", "shards": {"total": 3, "failed": 0}}
+
+
+@BOTH
+@pytest.mark.parametrize("hidden_by", ["alias", "filters"])
+def test_nothing_tells_that_documents_have_a_word_which_a_search_may_not_show(
+    store: Any,
+    wire: Wire,
+    elasticsearch_url: str,
+    elasticsearch_index: str,
+    hidden_by: str,
+    asynchronous: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Elasticsearch gives near words of the whole index, whatever its alias or a filter closes."""
+    monkeypatch.setattr("haystack_integrations.crag.elasticsearch.spelling._PATIENCE_S", 5.0)  # or it proves nothing
+    store.write_documents(
+        [Document(content=f"{name} is for sale.", meta={"team": name}) for name in ("legal", "Zorblax")]
+    )
+    with Elasticsearch(elasticsearch_url) as client:
+        client.indices.put_alias(index=elasticsearch_index, name=f"{elasticsearch_index}_of", filter=_LEGAL)
+    settings = {} if hidden_by == "alias" else {"filters": {"field": "meta.team", "operator": "==", "value": "legal"}}
+    name = f"{elasticsearch_index}_of" if hidden_by == "alias" else elasticsearch_index
+    of_legal = open_store("elasticsearch", wire.url, name)
+    documents, report = found(of_legal, "sale of Zorblxa", asynchronous=asynchronous, **settings)
+    of_legal.close()
+    assert documents == ["legal is for sale."]
+    assert "respelt" not in report
+    assert found(store, "sale of Zorblxa", asynchronous=asynchronous)[1]["respelt"] == 1
 
 
 def test_a_question_without_such_a_word_is_one_request(store: Any, wire: Wire) -> None:

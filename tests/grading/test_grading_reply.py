@@ -251,6 +251,13 @@ def test_a_key_and_score_that_is_quoted_in_an_entry_is_none() -> None:
         assert scores(text[:end], finish).get("dmv") in (None, 0.2)
 
 
+def test_half_a_character_in_a_reason_is_a_sign_since_no_record_could_be_sent_with_it() -> None:
+    """JSON can hold it, escaped; `crag serve` answered 500."""
+    entries = [{"id": key, "score": score, "reason": "\ud83d"} for key, score in SCORES.items()]
+    reply = read_reply(json.dumps({"evaluations": entries}), KEYS, finish_reason="stop")
+    assert {entry.reason for entry in reply.entries.values()} == {"\ufffd"}
+
+
 def test_braces_in_a_reason_are_text() -> None:
     """A closed entry is kept whatever its reason holds, and an entry written into a reason is none."""
     decoy = '{"id": "dmv", "score": 1.0}'

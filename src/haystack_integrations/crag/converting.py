@@ -33,7 +33,8 @@ def rewritten(source: str | Path | ByteStream, change: Callable[[bytes], bytes])
         return replace(stream, data=change(stream.data))
     except Exception as error:  # whatever a damaged file leads its reader to
         kind = type(error).__name__
-        logger.warning("{source} is read without its headings, notes and the like: {kind}", source=source, kind=kind)
+        text = "{source} is read without its headings, notes and the like: {kind}"
+        logger.warning(text, source=_named(source), kind=kind)
         return source
 
 
@@ -61,5 +62,12 @@ def converted(
             documents.append(Document(content=told(stream.data), meta=known))
         except Exception as error:  # whatever a damaged file leads its reader to
             kind = type(error).__name__
-            logger.warning("Could not read {source}, skipping it: {kind}", source=source, kind=kind)
+            logger.warning("Could not read {source}, skipping it: {kind}", source=_named(source), kind=kind)
     return documents
+
+
+def _named(source: str | Path | ByteStream) -> str:
+    """Name a source for the log: a stream that is written out shows the first bytes of its content."""
+    if not isinstance(source, ByteStream):
+        return str(source)
+    return str(next(filter(None, map(source.meta.get, ("source", "file_path"))), "a stream"))

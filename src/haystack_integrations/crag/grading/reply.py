@@ -25,6 +25,7 @@ from haystack_integrations.crag.replies.json_scan import (
     without_thoughts,
 )
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED, problem_of
+from haystack_integrations.crag.texts.halves import whole
 
 _MOST_VALUES: Final = 64
 _ROUNDING: Final = 1e-9
@@ -32,7 +33,6 @@ _MOST_MENDED: Final = 2000
 _MOST_SCALE: Final = 1_000_000
 _FENCE_BEFORE: Final = re.compile(r"```\w{0,10}\s*\Z")
 _ENTRY_LISTS: Final = ("grades", "evaluations", "scores", "documents", "results")
-_ENTRY_NAMES: Final = ("id", "score", "reason")
 _OF_A_PLACE: Final = frozenset({"score", "reason"})
 
 
@@ -86,10 +86,10 @@ def read_reply(
     """
     reply = Reply(problem=problem_of(text, finish_reason, salvage=True))
     if (cut := reply.problem) in ("length", INTERRUPTED):
-        whole = without_thoughts(text or "")
-        for piece in islice(closed_objects(whole), _MOST_VALUES + 2 * len(keys)):
+        said = without_thoughts(text or "")
+        for piece in islice(closed_objects(said), _MOST_VALUES + 2 * len(keys)):
             _collect(strict(piece), keys, scale, reply, positional=False)
-        _collect_pairs(closed_in(whole), keys, scale, reply)
+        _collect_pairs(closed_in(said), keys, scale, reply)
         reply.problem = cut
     elif reply.problem is None:
         _read_complete(without_thoughts(text or "").strip(), keys, scale, reply, repair=finish_reason == "stop")
@@ -140,7 +140,7 @@ def _read_complete(text: str, keys: Sequence[str], scale: float, reply: Reply, *
             left -= len(piece)
             value = mended(piece)
         # A name that nobody asked for is a sign of a wrong repair: `"score": 0,9` would become a score of 0.
-        if isinstance(value, dict) and set(value) <= {*_ENTRY_NAMES, *keys}:
+        if isinstance(value, dict) and set(value) <= {"id", *_OF_A_PLACE, *keys}:
             _collect(value, keys, scale, reply, positional=False)
             reply.repaired = True
     reply.repaired |= _collect_pairs(closed_in(text), keys, scale, reply)
@@ -234,7 +234,7 @@ def _add(key: Any, score: Any, reason: Any, keys: Sequence[str], scale: float, r
         reply.problem = "invalid"
         reply.off_scale |= number is not None and number > scale
         return
-    entry = Entry(number / scale, reason if isinstance(reason, str) else None)
+    entry = Entry(number / scale, whole(reason) if isinstance(reason, str) else None)
     known = reply.entries.get(key)
     if known is not None and known.score != entry.score:
         reply.conflicting.add(key)
