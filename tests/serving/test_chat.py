@@ -191,8 +191,23 @@ def test_an_abstention_is_streamed_too(answering: Any, model: ScriptedModel) -> 
 
 def test_a_pipeline_without_a_model_speaks_its_evidence(answering: Any) -> None:
     with answering.client() as client:
-        parts, _ = streamed(client, chat(QUESTION, "corrective_retrieval"))
+        parts, _ = streamed(client, chat("What is Emma?", "corrective_retrieval"))
     assert "".join(parts).startswith("[1] emma.md\nEmma is a novel")
+
+
+def test_passages_that_may_not_answer_are_shown_as_such(answering: Any) -> None:
+    """Who chats sees no verdict, and took whatever was found for the answer. In the language of the question."""
+    asked = [QUESTION, "Wann wurde Emma von Jane Austen veröffentlicht?"]
+    doubts = ["These passages may not answer the question:", "Diese Textstellen beantworten die Frage möglicherweise"]
+    with answering.client() as client:
+        for question, doubt in zip(asked, doubts, strict=True):
+            body = chat(question, "corrective_retrieval")
+            told = client.post("/v1/chat/completions", json=body).json()
+            parts, _ = streamed(client, body)
+            assert told["crag"]["verdict"] != "correct"
+            assert told["choices"][0]["message"]["content"] == "".join(parts)
+            assert "".join(parts).startswith(doubt)
+            assert f"[1] {told['evidence'][0]['source']}" in "".join(parts)
 
 
 def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: ScriptedModel) -> None:
@@ -502,6 +517,23 @@ def test_a_pipeline_without_a_model_asks_the_newest_message(answering: Any, mode
     assert ["This message was asked by itself" in one for one in said] == [True, True, False]
     assert first["follow_up"] is None
     assert model.calls == 0
+
+
+def test_a_message_asked_by_itself_says_so_beside_passages_that_may_not_answer(answering: Any) -> None:
+    """And not beside those that do; in the language of the message."""
+    said = {
+        "and Emma?": "This message was asked by itself",
+        "Wann wurde Emma von Jane Austen veröffentlicht?": "Diese Nachricht wurde für sich allein betrachtet",
+        "What is Emma?": None,
+    }
+    with answering.client() as client:
+        for message, sentence in said.items():
+            messages = [*FOLLOW_UP[:-1], {"role": "user", "content": message}]
+            body = {"model": "corrective_retrieval", "messages": messages}
+            told = client.post("/v1/chat/completions", json=body).json()
+            last = told["choices"][0]["message"]["content"].split("\n\n")[-1]
+            assert told["evidence"]
+            assert last.startswith(sentence or f"[{len(told['evidence'])}]")
 
 
 def test_a_long_chat_needs_room_for_all_that_was_said(serve: Any, configured_model: ScriptedModel) -> None:
