@@ -13,6 +13,7 @@ from serving.conftest import KEY, QUESTION
 from haystack_integrations.crag.serving.deployment import query_pipelines
 
 GRADE_TEXT = "grades"
+SAID = "The answer is in [1].\n\n[1] emma.md"  # the model's answer, and what its citation means
 
 
 def chat(question: Any, model: str = "corrective_rag", **more: Any) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def streamed(client: Any, body: dict[str, Any]) -> tuple[list[str], list[Any]]:
 def test_a_chat_is_answered_with_evidence_and_record_beside_the_answer(answering: Any) -> None:
     with answering.client() as client:
         completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
-    assert completion["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert completion["choices"][0]["message"]["content"] == SAID
     assert completion["evidence"][0]["label"] == "emma.md"
     assert completion["crag"]["verdict"] == "correct"
 
@@ -85,9 +86,9 @@ def test_openais_own_client_reads_it(answering: Any) -> None:
         assert {one.id for one in client.models.list()} == set(query_pipelines())
         messages: Any = [{"role": "user", "content": QUESTION}]
         completion = client.chat.completions.create(model="corrective_rag", messages=messages)
-        assert completion.choices[0].message.content == "The answer is in [1]."
+        assert completion.choices[0].message.content == SAID
         chunks = client.chat.completions.create(model="corrective_rag", messages=messages, stream=True)
-        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "The answer is in [1]."
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == SAID
 
 
 def test_openais_own_client_asks_for_a_single_model(answering: Any) -> None:
@@ -119,7 +120,7 @@ def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: Scripte
     """Whatever else asks a model, such as the grader, is not heard."""
     with answering.client() as client:
         parts, reasons = streamed(client, chat(QUESTION, name))
-    assert [part for part in parts if part] == ["The ", "answer ", "is ", "in ", "[1]."]
+    assert [part for part in parts if part] == ["The ", "answer ", "is ", "in ", "[1].", "\n\n[1] emma.md"]
     assert reasons[-1] == "stop"
     assert not any(GRADE_TEXT in part for part in parts)
     assert [request.get("stream") for request in model.requests if documents_in(request["messages"])] in (
@@ -155,8 +156,10 @@ def test_half_a_character_of_a_model_breaks_no_answer(answering: Any, model: Scr
         answer = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]["answer"]
         completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
         parts, _ = streamed(client, chat(QUESTION))
-    assert answer == completion["choices"][0]["message"]["content"] == "A smile \ufffd [1]."
-    assert "".join(parts) == "A smile \U0001f600 [1]."
+    cited = "\n\n[1] emma.md"
+    assert answer == "A smile \ufffd [1]."
+    assert completion["choices"][0]["message"]["content"] == f"{answer}{cited}"
+    assert "".join(parts) == f"A smile \U0001f600 [1].{cited}"
 
 
 def test_a_streamed_answer_asks_for_its_tokens_and_is_not_disturbed_by_them(
@@ -176,7 +179,7 @@ def test_a_model_s_server_that_sends_no_stream_is_heard_all_the_same(answering: 
     model.streams = False
     with answering.client() as client:
         parts, reasons = streamed(client, chat(QUESTION))
-    assert [part for part in parts if part] == ["The answer is in [1]."]
+    assert [part for part in parts if part] == ["The answer is in [1].", "\n\n[1] emma.md"]
     assert reasons[-1] == "stop"
 
 
@@ -193,6 +196,35 @@ def test_a_pipeline_without_a_model_speaks_its_evidence(answering: Any) -> None:
     with answering.client() as client:
         parts, _ = streamed(client, chat("What is Emma?", "corrective_retrieval"))
     assert "".join(parts).startswith("[1] emma.md\nEmma is a novel")
+
+
+def test_a_chat_says_below_an_answer_what_it_cites(answering: Any, model: ScriptedModel) -> None:
+    """Front ends show nothing of a response but its text; what is not cited, or cited and not there, is not named."""
+    said = {
+        "It was Jane Austen [2, 9].": "\n\n[2] persuasion.md",
+        "She wrote both [1][2].": "\n\n[1] emma.md \u00b7 [2] persuasion.md",
+        "Jane Austen.": "",
+        "The documents do not answer this question. [1]": "",
+    }
+    with answering.client() as client:
+        for answer, named in said.items():
+            model.reply = judging(lambda text: float("Austen" in text), answer=answer)
+            told = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+            parts, _ = streamed(client, chat(QUESTION))
+            assert told["choices"][0]["message"]["content"] == "".join(parts) == f"{answer}{named}"
+
+
+def test_a_chat_names_the_address_of_a_cited_page_of_the_web(
+    serve: Any, configured_model: ScriptedModel, metasearch: Metasearch
+) -> None:
+    """A front end makes a link of it."""
+    metasearch.finds(["The lighthouse was repaired by Ada Lovelace."])
+    configured_model.reply = judging(lambda text: float("lighthouse" in text))
+    with serve(pipelines="paper_rag").client() as client:
+        completion = client.post("/v1/chat/completions", json=chat("Who repaired the lighthouse?", "paper_rag")).json()
+    said, (first, *_) = completion["choices"][0]["message"]["content"], completion["evidence"]
+    assert first["origin"] == "web"
+    assert said.endswith(f"[1] {first['label']} {first['url']}")
 
 
 def test_passages_that_may_not_answer_are_shown_as_such(answering: Any) -> None:
@@ -277,7 +309,7 @@ def test_what_is_null_in_a_chat_is_not_said(answering: Any) -> None:
     """As OpenAI's description has it: some clients write null for what they do not ask for."""
     with answering.client() as client:
         answer = client.post("/v1/chat/completions", json=chat(QUESTION, stream=None, temperature=None))
-    assert answer.json()["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert answer.json()["choices"][0]["message"]["content"] == SAID
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -382,7 +414,7 @@ def test_a_follow_up_is_asked_as_a_question_of_its_own(answering: Any, model: Sc
     writes_out(model)
     with answering.client() as client:
         told = client.post("/v1/chat/completions", json={"model": name, "messages": FOLLOW_UP}).json()
-    assert told["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert told["choices"][0]["message"]["content"] == SAID
     follow_up = told["follow_up"]
     assert (follow_up["question"], follow_up["source"], follow_up["llm_calls"]) == (WRITTEN_OUT, "model", 1)
     assert told["crag"]["trail"][0]["query"] == WRITTEN_OUT
@@ -398,7 +430,7 @@ def test_a_streamed_follow_up_streams_the_answer_only(answering: Any, model: Scr
         model.reply = judging(lambda _: 0.0)
         writes_out(model)
         refused, _ = streamed(client, {"model": "corrective_rag", "messages": FOLLOW_UP})
-    assert "".join(parts) == "The answer is in [1]."
+    assert "".join(parts) == SAID
     assert f'Looked for: "{WRITTEN_OUT}"' in "".join(refused)
 
 

@@ -94,17 +94,33 @@ def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = Non
 
     :param outputs: As for `answer_of`.
     :param follow_up: How its question was written out; None of a first one.
-    :returns: The answer; of a pipeline without a model the evidence itself, with a word of doubt where the verdict has
-        one, or that nothing answers.
+    :returns: The answer and its `sources`; of a pipeline without a model the evidence itself, with a word of doubt
+        where the verdict has one, or that nothing answers.
     """
     text, record, documents = _text(outputs), outputs.get("crag") or {}, outputs.get("documents") or ()
     doubt = ""
-    if text is None:
+    if text is not None:
+        text = "\n\n".join(filter(None, [text, sources(outputs)]))
+    else:
         doubt = doubtful(record, documents)
         shown = (f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence_of(documents))
         text = "\n\n".join([*filter(None, [doubt]), *shown]) or unanswered(record)
     is_alone = follow_up and follow_up["source"] == "message" and (doubt or record.get("abstention"))
     return f"{text}\n\n{alone(record, documents)}" if is_alone else text
+
+
+def sources(outputs: Mapping[str, Any]) -> str:
+    """
+    Say what an answer cites, for a chat: front ends show nothing of a response but its text, and [1] would mean nothing.
+
+    :param outputs: As for `answer_of`.
+    :returns: A line with number, label and address of each passage that a written answer cites; empty without any.
+    """
+    answer = (outputs.get("crag") or {}).get("answer") or {}
+    numbers = answer["cited"] if answer.get("status") == "written" else ()
+    cited = [one for one in evidence_of(outputs.get("documents") or ()) if one["number"] in numbers]
+    shown = (f"[{one['number']}] {one['label']} {one['url'] or ''}" for one in cited)
+    return " \u00b7 ".join(" ".join(one.split()) for one in shown)
 
 
 def failed_answer(outputs: Mapping[str, Any]) -> bool:

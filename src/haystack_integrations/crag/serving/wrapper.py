@@ -21,7 +21,7 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.copying import made_of, settings_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken, usage_of
+from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, sources, spoken, usage_of
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import (
     QUERY,
@@ -145,7 +145,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         wrote = False
 
         def ended(outputs: Mapping[str, Any]) -> None:
-            text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else ""
+            text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else sources(outputs)
             why: Any = finish_reason(outputs)
             ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
             ends.extend(usage(usage_of(outputs, follow_up)))
