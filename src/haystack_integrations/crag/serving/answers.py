@@ -111,7 +111,7 @@ def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = Non
 
 def sources(outputs: Mapping[str, Any]) -> str:
     """
-    Say what an answer cites, for a chat: front ends show nothing of a response but its text, and [1] would mean nothing.
+    Say what an answer cites, for a chat: front ends show nothing of a response but its text, where [1] means nothing.
 
     :param outputs: As for `answer_of`.
     :returns: A line with number, label and address of each passage that a written answer cites; empty without any.

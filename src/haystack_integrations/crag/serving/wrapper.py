@@ -21,7 +21,14 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.copying import made_of, settings_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, sources, spoken, usage_of
+from haystack_integrations.crag.serving.answers import (
+    answer_of,
+    failed_answer,
+    finish_reason,
+    sources,
+    spoken,
+    usage_of,
+)
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import (
     QUERY,
