@@ -472,6 +472,31 @@ def test_a_message_that_asks_nothing_costs_nothing(answering: Any, model: Script
     assert model.calls == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [("Hallo!", "Ich beantworte Fragen"), ("gracias", "Respondo preguntas"), ("ok, merci", "I answer questions")],
+)
+def test_small_talk_is_answered_in_its_language(answering: Any, said: str, answer: str) -> None:
+    """And in English where it is of several."""
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json=chat(said)).json()
+    assert told["choices"][0]["message"]["content"].startswith(answer)
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_a_question_behind_small_talk_is_a_first_one(answering: Any, model: ScriptedModel, name: str) -> None:
+    """It goes on from nothing: no call to write it out, and no word on messages that were not read."""
+    with answering.client() as client:
+        said: list[dict[str, str]] = []
+        for message in ("Hallo!", "thanks", QUESTION):
+            said.append({"role": "user", "content": message})
+            told = client.post("/v1/chat/completions", json={"model": name, "messages": said}).json()
+            said.append({"role": "assistant", "content": told["choices"][0]["message"]["content"]})
+    assert told["follow_up"] is None
+    assert model.calls == told["crag"]["llm_calls"]
+    assert "asked by itself" not in said[-1]["content"]
+
+
 def task_of_open_webui(wanted: str, answer: str = "Jane Austen [1].") -> str:
     """As it sends tasks to the model of a chat, in our own words."""
     told = f"### Task:\nLook at the chat and do it.\n### Output:\nJSON format: {wanted}\n### Chat History:\n"

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from haystack.dataclasses import GeneratedAnswer
 
-from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question
-
-INVITATION: Final = "I answer questions from the indexed documents. Ask one whenever you like."
+from haystack_integrations.crag.deciding.abstention_words import phrases
+from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question, language_of_talk
 
 # Behind each answer Open WebUI asks its chat's model for a title, tags and further questions, as a JSON object.
 _TASK: Final = re.compile(r"\s*### Task:\n(?P<told>.*?)<chat_history>\s*(?:user:\s*)?(?P<first>.*)", re.I | re.DOTALL)
@@ -24,11 +23,26 @@ def without_run(message: str) -> Mapping[str, Any] | None:
     :param message: The newest message of a chat.
     :returns: Outputs as of a pipeline, with a record of no model calls; None of a question.
     """
-    said = INVITATION if asks_nothing(message) else _done(message)
+    said = _invitation(message) if asks_nothing(message) else _done(message)
     if said is None:
         return None
     answer = GeneratedAnswer(data=said, query="", documents=[])
     return {"answers": [answer], "crag": {"llm_calls": 0, "tokens": {"in": 0, "out": 0}}}
+
+
+def is_talk(message: str, before: str = "") -> bool:
+    """
+    Tell small talk and what was said to it: nothing goes on from there.
+
+    :param message: A message of a chat, of the user or the assistant.
+    :param before: The message before it.
+    :returns: Whether it asks and tells nothing.
+    """
+    return asks_nothing(message) or (asks_nothing(before) and message == _invitation(before))
+
+
+def _invitation(message: str) -> str:
+    return str(phrases(language_of_talk(message))["invitation"])
 
 
 def _done(message: str) -> str | None:
