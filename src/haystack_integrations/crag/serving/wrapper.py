@@ -213,5 +213,10 @@ async def _continued(first: Part, rest: AsyncGenerator[Part, None]) -> AsyncGene
 
 
 def _purpose(spec: Mapping[str, Any]) -> str:
-    writes = "answers" in spec["outputs"]
-    return f"{'Answers a question' if writes else 'Finds evidence for a question'} in the indexed documents."
+    """Say to people and to a model that chooses among tools what comes back."""
+    if "answers" in spec["outputs"]:
+        return "Answers a question from the indexed documents, with citations, or says that they do not answer it."
+    return (
+        "Finds passages in the indexed documents that answer a question; `crag.verdict` says whether they do: "
+        "`correct`, `ambiguous` (perhaps, or in part) or `incorrect`."
+    )
