@@ -115,6 +115,16 @@ def test_openais_own_client_shows_what_went_wrong(answering: Any) -> None:
             client.models.list()
 
 
+def test_openais_own_client_shows_that_its_base_url_lacks_the_version(answering: Any) -> None:
+    """It is the first mistake one makes, and the client showed a status without a word."""
+    messages: Any = [{"role": "user", "content": QUESTION}]
+    with OpenAI(base_url=answering.url, api_key=KEY, max_retries=0) as client:
+        with pytest.raises(NotFoundError, match=r"not_found: .*/v1/chat/completions"):
+            client.chat.completions.create(model="corrective_rag", messages=messages)
+        with pytest.raises(NotFoundError, match=r"not_found: .*/v1/models"):
+            client.models.list()
+
+
 @pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag", "strict_rag", "baseline_rag", "paper_rag"])
 def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: ScriptedModel, name: str) -> None:
     """Whatever else asks a model, such as the grader, is not heard."""
@@ -520,6 +530,20 @@ def test_what_open_webui_asks_behind_an_answer_costs_nothing(
             told = client.post("/v1/chat/completions", json=chat(task)).json()
             assert json.loads(told["choices"][0]["message"]["content"]) == done
     assert model.calls == 0
+
+
+@pytest.mark.parametrize("answer", ["Jane Austen [1].", "Long. " * 2_000])
+def test_the_title_that_librechat_asks_for_is_the_question(answering: Any, model: ScriptedModel, answer: str) -> None:
+    """As plain text, which it shows as it comes; in our own words."""
+    asked = (
+        f"Provide a short title for the conversation, without marks.\n\nConversation:\nUser: {QUESTION}\nAI: {answer}"
+    )
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json=chat(asked)).json()
+        mine = client.post("/v1/chat/completions", json=chat(f"Provide a title. {QUESTION}")).json()
+    assert told["choices"][0]["message"]["content"] == QUESTION
+    assert told["crag"]["llm_calls"] == 0
+    assert mine["crag"]["verdict"] == "correct"
 
 
 def test_any_other_task_is_taken_for_a_question(answering: Any) -> None:

@@ -1,4 +1,4 @@
-"""Messages of a chat that ask nothing of documents: small talk, and what Open WebUI wants for itself."""
+"""Messages of a chat that ask nothing of documents: small talk, and what front ends want for themselves."""
 
 import json
 import re
@@ -13,6 +13,11 @@ from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, 
 # Behind each answer Open WebUI asks its chat's model for a title, tags and further questions, as a JSON object.
 _TASK: Final = re.compile(r"\s*### Task:\n(?P<told>.*?)<chat_history>\s*(?:user:\s*)?(?P<first>.*)", re.I | re.DOTALL)
 _KEY: Final = re.compile(r"\{\s*\"(title|tags|follow_ups|queries)\"\s*:")
+# LibreChat asks for a title only, as plain text.
+_TITLE: Final = re.compile(
+    r"(?:please )?(?:provide|generate|write|create) an? [^\n]{0,80}\btitle\b.*?\nconversation:\s*user:\s*(?P<first>.*)",
+    re.I | re.DOTALL,
+)
 _TITLE_CHARACTERS: Final = 50
 
 
@@ -46,16 +51,22 @@ def _invitation(message: str) -> str:
 
 
 def _done(message: str) -> str | None:
-    """Do a task of Open WebUI's: the question as title, and nothing where it would take a model to invent."""
+    """Do a task of a front end: the question as title, and nothing where it would take a model to invent."""
+    if wanted := _TITLE.match(message):
+        return _title(wanted["first"])
     task = _TASK.fullmatch(message)
     key = _KEY.search(task["told"]) if task else None
     if task is None or key is None:
         return None
     if key[1] != "title":
         return json.dumps({key[1]: []})
-    first = next((line for line in task["first"].splitlines() if line.strip()), "")
+    return json.dumps({"title": _title(task["first"])}, ensure_ascii=False)
+
+
+def _title(chat: str) -> str:
+    """Make a title of the first line of a chat."""
+    first = next((line for line in chat.splitlines() if line.strip()), "")
     title = " ".join(bare_question(first).split())
-    shown = (
-        title if len(title) <= _TITLE_CHARACTERS else f"{title[:_TITLE_CHARACTERS].rpartition(' ')[0] or title}\u2026"
-    )
-    return json.dumps({"title": shown}, ensure_ascii=False)
+    if len(title) <= _TITLE_CHARACTERS:
+        return title
+    return f"{title[:_TITLE_CHARACTERS].rpartition(' ')[0] or title}\u2026"
