@@ -308,6 +308,8 @@ def test_plain_letters_stay_as_they_are(text: str) -> None:
         ("Who are you? What can you do?", True),
         ("Danke sch\u00f6n!", True),
         ("\u4f60\u597d", True),
+        ("\U0001f44d\U0001f3fd \u2764\ufe0f", True),
+        ("\u2615?", False),
         ("Hi Anna", False),
         ("Hello world program", False),
         ("And in German, please?", False),

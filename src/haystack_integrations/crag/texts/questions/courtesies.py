@@ -10,6 +10,7 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
+from unicodedata import category
 
 import yaml
 
@@ -26,6 +27,7 @@ _MOST_KEPT: Final = 64
 """Questions that are kept: retriever, grader, statistics and expander ask for the same one."""
 
 _LONGEST_TALK: Final = 200
+_EMOJI: Final = frozenset({"So", "Sk", "Cf", "Mn", "Zs", "Cc"})
 
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "i'd", "we're", "we've", "we'd"})
 _FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
@@ -93,7 +95,15 @@ def asks_nothing(message: str) -> bool:
     :param message: A message to an assistant.
     :returns: Whether no document can answer it.
     """
-    return len(message) <= _LONGEST_TALK and _courtesies().talk.fullmatch(in_plain_letters(message)) is not None
+    if len(message) > _LONGEST_TALK:
+        return False
+    return _is_of_emoji(message) or _courtesies().talk.fullmatch(in_plain_letters(message)) is not None
+
+
+def _is_of_emoji(message: str) -> bool:
+    """Tell a thumb or a heart, with whatever joins and colours it."""
+    kinds = {category(sign) for sign in message}
+    return "So" in kinds and kinds <= _EMOJI
 
 
 def language_of_talk(message: str) -> str | None:
