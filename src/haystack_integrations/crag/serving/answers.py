@@ -114,12 +114,14 @@ def sources(outputs: Mapping[str, Any]) -> str:
     Say what an answer cites, for a chat: front ends show nothing of a response but its text, where [1] means nothing.
 
     :param outputs: As for `answer_of`.
-    :returns: A line with number, label and address of each passage that a written answer cites; empty without any.
+    :returns: A line with number, label and address of each passage that a written answer cites, and of all where the
+        model failed to write one; empty without any.
     """
     answer = (outputs.get("crag") or {}).get("answer") or {}
-    numbers = answer["cited"] if answer.get("status") == "written" else ()
-    cited = [one for one in evidence_of(outputs.get("documents") or ()) if one["number"] in numbers]
-    shown = (f"[{one['number']}] {one['label']} {one['url'] or ''}" for one in cited)
+    found = evidence_of(outputs.get("documents") or ())
+    all_numbers = [one["number"] for one in found]
+    numbers = {"written": answer.get("cited"), "failed": all_numbers}.get(answer.get("status")) or ()
+    shown = (f"[{one['number']}] {one['label']} {one['url'] or ''}" for one in found if one["number"] in numbers)
     return " \u00b7 ".join(" ".join(one.split()) for one in shown)
 
 
