@@ -33,7 +33,7 @@ OPENAI: Final = "/v1/"
 CHAT: Final = "/v1/chat/completions"
 MODELS: Final = "/v1/models"
 MCP: Final = "/mcp"
-_ENDS: Final = ("/chat/completions", "/models")
+_ENDS: Final = ("/completions", "/models", "/embeddings", "/responses")
 """What a client of OpenAI asks for whose base URL lacks `/v1`: else it shows the status and no more."""
 
 _path: ContextVar[str] = ContextVar("crag_failures_at", default="")
