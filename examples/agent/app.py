@@ -11,7 +11,8 @@ from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tools import ComponentTool
 
-from haystack_integrations.crag.deciding.abstention import doubtful, in_words
+from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.abstention_words import doubtful
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
 

@@ -106,35 +106,6 @@ def unanswered(record: Mapping[str, Any]) -> str:
     return in_words(ABSTENTION, record["trail"][-1]) if record.get("abstention") else ABSTENTION
 
 
-def doubtful(record: Mapping[str, Any], documents: Sequence[Document]) -> str:
-    """
-    Say of passages that nobody made an answer of that they may not answer.
-
-    :param record: The record of their run.
-    :param documents: The passages.
-    :returns: A sentence in the language of the question; empty where there are none, or the verdict is `correct`.
-    """
-    if not documents or record["verdict"] == "correct":
-        return ""
-    return str(phrases(_language(record, documents))["doubtful"])
-
-
-def alone(record: Mapping[str, Any], documents: Sequence[Document]) -> str:
-    """
-    Say of a message that what was said before it was not read.
-
-    :param record: The record of its run.
-    :param documents: The passages that the run ended with.
-    :returns: A sentence in the language of the message.
-    """
-    return str(phrases(_language(record, documents))["alone"])
-
-
-def _language(record: Mapping[str, Any], documents: Sequence[Document]) -> str | None:
-    abstention: Mapping[str, Any] | None = record.get("abstention")
-    return abstention["language"] if abstention else spoken(record["trail"][0]["query"], documents)
-
-
 def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
     found: list[dict[str, Any]] = [

@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
-from haystack_integrations.crag.deciding.abstention import alone, doubtful, unanswered
+from haystack_integrations.crag.deciding.abstention import unanswered
+from haystack_integrations.crag.deciding.abstention_words import alone, doubtful
 from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
@@ -119,8 +120,9 @@ def sources(outputs: Mapping[str, Any]) -> str:
     """
     answer = (outputs.get("crag") or {}).get("answer") or {}
     found = evidence_of(outputs.get("documents") or ())
-    all_numbers = [one["number"] for one in found]
-    numbers = {"written": answer.get("cited"), "failed": all_numbers}.get(answer.get("status")) or ()
+    if (status := answer.get("status")) not in ("written", "failed"):
+        return ""
+    numbers = answer["cited"] if status == "written" else [one["number"] for one in found]
     shown = (f"[{one['number']}] {one['label']} {one['url'] or ''}" for one in found if one["number"] in numbers)
     return " \u00b7 ".join(" ".join(one.split()) for one in shown)
 
