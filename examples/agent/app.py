@@ -12,6 +12,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tools import ComponentTool
 
 from haystack_integrations.crag.deciding.abstention import in_words
+from haystack_integrations.crag.deciding.abstention_words import doubtful
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.indexing import index
 
@@ -29,9 +30,14 @@ QUESTION_ONLY = {
 
 
 def evidence_in_words(found: dict[str, Any]) -> str:
-    """Give the agent's model the passages by their pages, since every search has a first one, or why there are none."""
-    if found["documents"]:
-        return "\n".join(f"[{document.meta['source']}] {document.content}" for document in found["documents"])
+    """
+    Give the agent's model the passages by their pages, since every search has a first one, or why there are none.
+
+    Where it is in doubt that they answer, that is said above them.
+    """
+    if documents := found["documents"]:
+        pages = (f"[{document.meta['source']}] {document.content}" for document in documents)
+        return "\n".join([*filter(None, [doubtful(found["crag"], documents)]), *pages])
     return in_words("The handbook does not answer this.", found["crag"]["trail"][-1], explain=True)
 
 

@@ -62,6 +62,13 @@ def test_the_agent_answers_from_judged_passages(agent: Folder) -> None:
     assert list(tool["function"]["parameters"]["properties"]) == ["query"]
 
 
+def test_the_agent_hears_that_passages_may_not_answer(agent: Folder) -> None:
+    """They are all there is, and a model would take whatever its search gives for the answer."""
+    printed = agent.shell('python app.py "Does the warranty cover delivery to the account that paid?"').stdout
+    assert "-> ambiguous" in printed
+    assert given_by_the_tool(agent).startswith("These passages may not answer the question:\n[warranty.md] warranty\n")
+
+
 def test_the_agent_hears_when_nothing_answers(agent: Folder) -> None:
     """In the words of the abstention, after a second search; no passage is handed over."""
     printed = agent.shell(f'python app.py "{UNANSWERED}"').stdout

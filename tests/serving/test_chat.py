@@ -13,6 +13,7 @@ from serving.conftest import KEY, QUESTION
 from haystack_integrations.crag.serving.deployment import query_pipelines
 
 GRADE_TEXT = "grades"
+SAID = "The answer is in [1].\n\n[1] emma.md"  # the model's answer, and what its citation means
 
 
 def chat(question: Any, model: str = "corrective_rag", **more: Any) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def streamed(client: Any, body: dict[str, Any]) -> tuple[list[str], list[Any]]:
 def test_a_chat_is_answered_with_evidence_and_record_beside_the_answer(answering: Any) -> None:
     with answering.client() as client:
         completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
-    assert completion["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert completion["choices"][0]["message"]["content"] == SAID
     assert completion["evidence"][0]["label"] == "emma.md"
     assert completion["crag"]["verdict"] == "correct"
 
@@ -85,9 +86,9 @@ def test_openais_own_client_reads_it(answering: Any) -> None:
         assert {one.id for one in client.models.list()} == set(query_pipelines())
         messages: Any = [{"role": "user", "content": QUESTION}]
         completion = client.chat.completions.create(model="corrective_rag", messages=messages)
-        assert completion.choices[0].message.content == "The answer is in [1]."
+        assert completion.choices[0].message.content == SAID
         chunks = client.chat.completions.create(model="corrective_rag", messages=messages, stream=True)
-        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "The answer is in [1]."
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == SAID
 
 
 def test_openais_own_client_asks_for_a_single_model(answering: Any) -> None:
@@ -114,12 +115,22 @@ def test_openais_own_client_shows_what_went_wrong(answering: Any) -> None:
             client.models.list()
 
 
+def test_openais_own_client_shows_that_its_base_url_lacks_the_version(answering: Any) -> None:
+    """It is the first mistake one makes, and the client showed a status without a word."""
+    messages: Any = [{"role": "user", "content": QUESTION}]
+    with OpenAI(base_url=answering.url, api_key=KEY, max_retries=0) as client:
+        with pytest.raises(NotFoundError, match=r"not_found: .*/v1/chat/completions"):
+            client.chat.completions.create(model="corrective_rag", messages=messages)
+        with pytest.raises(NotFoundError, match=r"not_found: .*/v1/models"):
+            client.models.list()
+
+
 @pytest.mark.parametrize("name", ["corrective_rag", "cascade_rag", "strict_rag", "baseline_rag", "paper_rag"])
 def test_only_the_answer_is_streamed_word_by_word(answering: Any, model: ScriptedModel, name: str) -> None:
     """Whatever else asks a model, such as the grader, is not heard."""
     with answering.client() as client:
         parts, reasons = streamed(client, chat(QUESTION, name))
-    assert [part for part in parts if part] == ["The ", "answer ", "is ", "in ", "[1]."]
+    assert [part for part in parts if part] == ["The ", "answer ", "is ", "in ", "[1].", "\n\n[1] emma.md"]
     assert reasons[-1] == "stop"
     assert not any(GRADE_TEXT in part for part in parts)
     assert [request.get("stream") for request in model.requests if documents_in(request["messages"])] in (
@@ -155,8 +166,10 @@ def test_half_a_character_of_a_model_breaks_no_answer(answering: Any, model: Scr
         answer = client.post("/corrective_rag/run", json={"question": QUESTION}).json()["result"]["answer"]
         completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
         parts, _ = streamed(client, chat(QUESTION))
-    assert answer == completion["choices"][0]["message"]["content"] == "A smile \ufffd [1]."
-    assert "".join(parts) == "A smile \U0001f600 [1]."
+    cited = "\n\n[1] emma.md"
+    assert answer == "A smile \ufffd [1]."
+    assert completion["choices"][0]["message"]["content"] == f"{answer}{cited}"
+    assert "".join(parts) == f"A smile \U0001f600 [1].{cited}"
 
 
 def test_a_streamed_answer_asks_for_its_tokens_and_is_not_disturbed_by_them(
@@ -176,7 +189,7 @@ def test_a_model_s_server_that_sends_no_stream_is_heard_all_the_same(answering: 
     model.streams = False
     with answering.client() as client:
         parts, reasons = streamed(client, chat(QUESTION))
-    assert [part for part in parts if part] == ["The answer is in [1]."]
+    assert [part for part in parts if part] == ["The answer is in [1].", "\n\n[1] emma.md"]
     assert reasons[-1] == "stop"
 
 
@@ -191,8 +204,52 @@ def test_an_abstention_is_streamed_too(answering: Any, model: ScriptedModel) -> 
 
 def test_a_pipeline_without_a_model_speaks_its_evidence(answering: Any) -> None:
     with answering.client() as client:
-        parts, _ = streamed(client, chat(QUESTION, "corrective_retrieval"))
+        parts, _ = streamed(client, chat("What is Emma?", "corrective_retrieval"))
     assert "".join(parts).startswith("[1] emma.md\nEmma is a novel")
+
+
+def test_a_chat_says_below_an_answer_what_it_cites(answering: Any, model: ScriptedModel) -> None:
+    """Front ends show nothing of a response but its text; what is not cited, or cited and not there, is not named."""
+    said = {
+        "It was Jane Austen [2, 9].": "\n\n[2] persuasion.md",
+        "She wrote both [1][2].": "\n\n[1] emma.md \u00b7 [2] persuasion.md",
+        "Jane Austen.": "",
+        "The documents do not answer this question. [1]": "",
+    }
+    with answering.client() as client:
+        for answer, named in said.items():
+            model.reply = judging(lambda text: float("Austen" in text), answer=answer)
+            told = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+            parts, _ = streamed(client, chat(QUESTION))
+            assert told["choices"][0]["message"]["content"] == "".join(parts) == f"{answer}{named}"
+
+
+def test_a_chat_names_the_address_of_a_cited_page_of_the_web(
+    serve: Any, configured_model: ScriptedModel, metasearch: Metasearch
+) -> None:
+    """A front end makes a link of it."""
+    metasearch.finds(["The lighthouse was repaired by Ada Lovelace."])
+    configured_model.reply = judging(lambda text: float("lighthouse" in text))
+    with serve(pipelines="paper_rag").client() as client:
+        completion = client.post("/v1/chat/completions", json=chat("Who repaired the lighthouse?", "paper_rag")).json()
+    said, (first, *_) = completion["choices"][0]["message"]["content"], completion["evidence"]
+    assert first["origin"] == "web"
+    assert said.endswith(f"[1] {first['label']} {first['url']}")
+
+
+def test_passages_that_may_not_answer_are_shown_as_such(answering: Any) -> None:
+    """Who chats sees no verdict, and took whatever was found for the answer. In the language of the question."""
+    asked = [QUESTION, "Wann wurde Emma von Jane Austen veröffentlicht?"]
+    doubts = ["These passages may not answer the question:", "Diese Textstellen beantworten die Frage möglicherweise"]
+    with answering.client() as client:
+        for question, doubt in zip(asked, doubts, strict=True):
+            body = chat(question, "corrective_retrieval")
+            told = client.post("/v1/chat/completions", json=body).json()
+            parts, _ = streamed(client, body)
+            assert told["crag"]["verdict"] != "correct"
+            assert told["choices"][0]["message"]["content"] == "".join(parts)
+            assert "".join(parts).startswith(doubt)
+            assert f"[1] {told['evidence'][0]['source']}" in "".join(parts)
 
 
 def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: ScriptedModel) -> None:
@@ -210,6 +267,7 @@ def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: 
         completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
         parts, _ = streamed(client, chat(QUESTION))
     assert completion["choices"][0]["message"]["content"].startswith("The answer could not be written")
+    assert completion["choices"][0]["message"]["content"].endswith("The evidence was found.\n\n[1] emma.md")
     assert completion["evidence"][0]["label"] == "emma.md"
     assert "".join(parts) == completion["choices"][0]["message"]["content"]
 
@@ -262,7 +320,7 @@ def test_what_is_null_in_a_chat_is_not_said(answering: Any) -> None:
     """As OpenAI's description has it: some clients write null for what they do not ask for."""
     with answering.client() as client:
         answer = client.post("/v1/chat/completions", json=chat(QUESTION, stream=None, temperature=None))
-    assert answer.json()["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert answer.json()["choices"][0]["message"]["content"] == SAID
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -367,7 +425,7 @@ def test_a_follow_up_is_asked_as_a_question_of_its_own(answering: Any, model: Sc
     writes_out(model)
     with answering.client() as client:
         told = client.post("/v1/chat/completions", json={"model": name, "messages": FOLLOW_UP}).json()
-    assert told["choices"][0]["message"]["content"] == "The answer is in [1]."
+    assert told["choices"][0]["message"]["content"] == SAID
     follow_up = told["follow_up"]
     assert (follow_up["question"], follow_up["source"], follow_up["llm_calls"]) == (WRITTEN_OUT, "model", 1)
     assert told["crag"]["trail"][0]["query"] == WRITTEN_OUT
@@ -383,7 +441,7 @@ def test_a_streamed_follow_up_streams_the_answer_only(answering: Any, model: Scr
         model.reply = judging(lambda _: 0.0)
         writes_out(model)
         refused, _ = streamed(client, {"model": "corrective_rag", "messages": FOLLOW_UP})
-    assert "".join(parts) == "The answer is in [1]."
+    assert "".join(parts) == SAID
     assert f'Looked for: "{WRITTEN_OUT}"' in "".join(refused)
 
 
@@ -425,6 +483,31 @@ def test_a_message_that_asks_nothing_costs_nothing(answering: Any, model: Script
     assert model.calls == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [("Hallo!", "Ich beantworte Fragen"), ("gracias", "Respondo preguntas"), ("ok, merci", "I answer questions")],
+)
+def test_small_talk_is_answered_in_its_language(answering: Any, said: str, answer: str) -> None:
+    """And in English where it is of several."""
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json=chat(said)).json()
+    assert told["choices"][0]["message"]["content"].startswith(answer)
+
+
+@pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+def test_a_question_behind_small_talk_is_a_first_one(answering: Any, model: ScriptedModel, name: str) -> None:
+    """It goes on from nothing: no call to write it out, and no word on messages that were not read."""
+    with answering.client() as client:
+        said: list[dict[str, str]] = []
+        for message in ("Hallo!", "thanks", QUESTION):
+            said.append({"role": "user", "content": message})
+            told = client.post("/v1/chat/completions", json={"model": name, "messages": said}).json()
+            said.append({"role": "assistant", "content": told["choices"][0]["message"]["content"]})
+    assert told["follow_up"] is None
+    assert model.calls == told["crag"]["llm_calls"]
+    assert "asked by itself" not in said[-1]["content"]
+
+
 def task_of_open_webui(wanted: str, answer: str = "Jane Austen [1].") -> str:
     """As it sends tasks to the model of a chat, in our own words."""
     told = f"### Task:\nLook at the chat and do it.\n### Output:\nJSON format: {wanted}\n### Chat History:\n"
@@ -448,6 +531,20 @@ def test_what_open_webui_asks_behind_an_answer_costs_nothing(
             told = client.post("/v1/chat/completions", json=chat(task)).json()
             assert json.loads(told["choices"][0]["message"]["content"]) == done
     assert model.calls == 0
+
+
+@pytest.mark.parametrize("answer", ["Jane Austen [1].", "Long. " * 2_000])
+def test_the_title_that_librechat_asks_for_is_the_question(answering: Any, model: ScriptedModel, answer: str) -> None:
+    """As plain text, which it shows as it comes; in our own words."""
+    asked = (
+        f"Provide a short title for the conversation, without marks.\n\nConversation:\nUser: {QUESTION}\nAI: {answer}"
+    )
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", json=chat(asked)).json()
+        mine = client.post("/v1/chat/completions", json=chat(f"Provide a title. {QUESTION}")).json()
+    assert told["choices"][0]["message"]["content"] == QUESTION
+    assert told["crag"]["llm_calls"] == 0
+    assert mine["crag"]["verdict"] == "correct"
 
 
 def test_any_other_task_is_taken_for_a_question(answering: Any) -> None:
@@ -502,6 +599,23 @@ def test_a_pipeline_without_a_model_asks_the_newest_message(answering: Any, mode
     assert ["This message was asked by itself" in one for one in said] == [True, True, False]
     assert first["follow_up"] is None
     assert model.calls == 0
+
+
+def test_a_message_asked_by_itself_says_so_beside_passages_that_may_not_answer(answering: Any) -> None:
+    """And not beside those that do; in the language of the message."""
+    said = {
+        "and Emma?": "This message was asked by itself",
+        "Wann wurde Emma von Jane Austen veröffentlicht?": "Diese Nachricht wurde für sich allein betrachtet",
+        "What is Emma?": None,
+    }
+    with answering.client() as client:
+        for message, sentence in said.items():
+            messages = [*FOLLOW_UP[:-1], {"role": "user", "content": message}]
+            body = {"model": "corrective_retrieval", "messages": messages}
+            told = client.post("/v1/chat/completions", json=body).json()
+            last = told["choices"][0]["message"]["content"].split("\n\n")[-1]
+            assert told["evidence"]
+            assert last.startswith(sentence or f"[{len(told['evidence'])}]")
 
 
 def test_a_long_chat_needs_room_for_all_that_was_said(serve: Any, configured_model: ScriptedModel) -> None:

@@ -56,6 +56,17 @@ async def test_each_tool_says_what_its_pipeline_does(answering: Any) -> None:
     assert "hybrid retrieval" in next(tool.description or "" for tool in tools if tool.name == "corrective_rag")
 
 
+async def test_the_tools_that_give_passages_say_how_to_read_their_verdict(answering: Any) -> None:
+    """They show passages for `incorrect`, too, which a model would answer from."""
+    async with session(answering) as client:
+        told = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+    assert {name for name, text in told.items() if "`crag.verdict`" in text} == {
+        "corrective_retrieval",
+        "heuristic_rag",
+    }
+    assert "or says that they do not answer" in told["corrective_rag"]
+
+
 async def test_clients_are_told_the_version_of_this_server(answering: Any) -> None:
     """Not that of the library that speaks the protocol."""
     headers = {"Accept": "application/json, text/event-stream"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers import fill, scripted
 
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question
+from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question, language_of_talk
 from haystack_integrations.crag.texts.questions.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import words
 
@@ -308,6 +308,8 @@ def test_plain_letters_stay_as_they_are(text: str) -> None:
         ("Who are you? What can you do?", True),
         ("Danke sch\u00f6n!", True),
         ("\u4f60\u597d", True),
+        ("\U0001f44d\U0001f3fd \u2764\ufe0f", True),
+        ("\u2615?", False),
         ("Hi Anna", False),
         ("Hello world program", False),
         ("And in German, please?", False),
@@ -324,6 +326,14 @@ def test_small_talk_asks_nothing(message: str, is_talk: bool) -> None:
     begun = time.monotonic()
     assert asks_nothing(message) is is_talk
     assert time.monotonic() - begun < 0.5
+
+
+@pytest.mark.parametrize(
+    ("message", "language"), [("Hallo zusammen!", "german"), ("hi, thanks", "english"), ("ok, merci", None)]
+)
+def test_small_talk_tells_its_language(message: str, language: str | None) -> None:
+    """It has no words of grammar that would."""
+    assert language_of_talk(message) == language
 
 
 @pytest.mark.parametrize(
@@ -371,6 +381,10 @@ def test_how_to_answer_who_answers_and_why_one_asks_are_no_question(told: str) -
         "Actually,",
         "One last thing:",
         "Follow-up:",
+        "Ok thanks, and",
+        "Got it.",
+        "Great, thanks a lot! That's clear.",
+        "Danke, super!",
     ],
 )
 def test_what_leads_to_a_question_is_none(said: str) -> None:
@@ -384,6 +398,8 @@ def test_what_leads_to_a_question_is_none(said: str) -> None:
         "In JSON, how do I write a comment?",
         "In a table, how do I merge cells?",
         "Nice, France: how many people live there?",
+        "Thank you notes: how do I order them?",
+        "Thanks, Obama: where does the meme come from?",
         "Who wrote Emma? Include the year.",
         "What does it mean when the light is red?",
         "Who knows what the code means?",

@@ -1,4 +1,4 @@
-"""What an abstention says, in the language of its question (`data/abstentions.yml`)."""
+"""What an abstention says, and what is said beside passages in doubt, in the language of the question."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -90,6 +90,35 @@ def sentence_for(default: str, question: str, documents: Sequence[Document]) -> 
     :returns: What `sentence` gives.
     """
     return sentence(default, spoken(question, documents) if default == ABSTENTION else None)
+
+
+def doubtful(record: Mapping[str, Any], documents: Sequence[Document]) -> str:
+    """
+    Say of passages that nobody made an answer of that they may not answer.
+
+    :param record: The record of their run.
+    :param documents: The passages.
+    :returns: A sentence in the language of the question; empty where there are none, or the verdict is `correct`.
+    """
+    if not documents or record["verdict"] == "correct":
+        return ""
+    return str(phrases(_language(record, documents))["doubtful"])
+
+
+def alone(record: Mapping[str, Any], documents: Sequence[Document]) -> str:
+    """
+    Say of a message that what was said before it was not read.
+
+    :param record: The record of its run.
+    :param documents: The passages that the run ended with.
+    :returns: A sentence in the language of the message.
+    """
+    return str(phrases(_language(record, documents))["alone"])
+
+
+def _language(record: Mapping[str, Any], documents: Sequence[Document]) -> str | None:
+    abstention: Mapping[str, Any] | None = record.get("abstention")
+    return abstention["language"] if abstention else spoken(record["trail"][0]["query"], documents)
 
 
 @cache

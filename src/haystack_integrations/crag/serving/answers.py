@@ -1,7 +1,7 @@
 """What a client gets: the answer, the evidence that it cites, the `crag` record, all as plain JSON."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage
@@ -10,13 +10,12 @@ from pydantic import BaseModel, Field
 from haystack_integrations.crag.answers import STREAM, cut_off
 from haystack_integrations.crag.components.evidence_prompt_builder import source_of
 from haystack_integrations.crag.deciding.abstention import unanswered
+from haystack_integrations.crag.deciding.abstention_words import alone, doubtful
 from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
-
-_ALONE: Final = "This message was asked by itself: if it goes on from what was said before, ask a whole question."
 
 
 class Evidence(BaseModel):
@@ -96,17 +95,36 @@ def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = Non
 
     :param outputs: As for `answer_of`.
     :param follow_up: How its question was written out; None of a first one.
-    :returns: The answer; of a pipeline without a model the evidence itself, or that nothing answers.
+    :returns: The answer and its `sources`; of a pipeline without a model the evidence itself, with a word of doubt
+        where the verdict has one, or that nothing answers.
     """
-    text, record = _text(outputs), outputs.get("crag") or {}
-    if text is None:
-        shown = (
-            f"[{one['number']}] {one['source']}\n{one['content']}"
-            for one in evidence_of(outputs.get("documents") or ())
-        )
-        text = "\n\n".join(shown) or unanswered(record)
-    is_alone = record.get("abstention") and follow_up and follow_up["source"] == "message"
-    return f"{text}\n\n{_ALONE}" if is_alone else text
+    text, record, documents = _text(outputs), outputs.get("crag") or {}, outputs.get("documents") or ()
+    doubt = ""
+    if text is not None:
+        text = "\n\n".join(filter(None, [text, sources(outputs)]))
+    else:
+        doubt = doubtful(record, documents)
+        shown = (f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence_of(documents))
+        text = "\n\n".join([*filter(None, [doubt]), *shown]) or unanswered(record)
+    is_alone = follow_up and follow_up["source"] == "message" and (doubt or record.get("abstention"))
+    return f"{text}\n\n{alone(record, documents)}" if is_alone else text
+
+
+def sources(outputs: Mapping[str, Any]) -> str:
+    """
+    Say what an answer cites, for a chat: front ends show nothing of a response but its text, where [1] means nothing.
+
+    :param outputs: As for `answer_of`.
+    :returns: A line with number, label and address of each passage that a written answer cites, and of all where the
+        model failed to write one; empty without any.
+    """
+    answer = (outputs.get("crag") or {}).get("answer") or {}
+    found = evidence_of(outputs.get("documents") or ())
+    if (status := answer.get("status")) not in ("written", "failed"):
+        return ""
+    numbers = answer["cited"] if status == "written" else [one["number"] for one in found]
+    shown = (f"[{one['number']}] {one['label']} {one['url'] or ''}" for one in found if one["number"] in numbers)
+    return " \u00b7 ".join(" ".join(one.split()) for one in shown)
 
 
 def failed_answer(outputs: Mapping[str, Any]) -> bool:

@@ -33,6 +33,8 @@ OPENAI: Final = "/v1/"
 CHAT: Final = "/v1/chat/completions"
 MODELS: Final = "/v1/models"
 MCP: Final = "/mcp"
+_ENDS: Final = ("/completions", "/models", "/embeddings", "/responses")
+"""What a client of OpenAI asks for whose base URL lacks `/v1`: else it shows the status and no more."""
 
 _path: ContextVar[str] = ContextVar("crag_failures_at", default="")
 
@@ -103,7 +105,7 @@ def told_at(path: str) -> None:
 def _said(path: str, status: int, code: str, detail: Any) -> dict[str, Any]:
     """Say it in the only form that the clients of a path show: of another one they tell no more than that it failed."""
     message = f"{code}: {json.dumps(list(detail))}" if detail else code
-    if path.startswith(OPENAI):
+    if path.startswith(OPENAI) or path.endswith(_ENDS):
         kind = "server_error" if _is_ours(status) else "invalid_request_error"
         return {"error": {"message": message, "type": kind, "param": None, "code": code}}
     if path.removesuffix("/") == MCP:

@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 from haystack_integrations.crag.inputs import levels
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.serving.failures import ServeError, broken_rules
+from haystack_integrations.crag.serving.unasked import is_talk
 from haystack_integrations.crag.vocabulary import Mode
 
 QUERY: Final = "query"
@@ -176,16 +177,17 @@ def restrictions(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def conversation(messages: Sequence[Mapping[str, Any]]) -> list[ChatMessage]:
     """
-    Read what was said in a chat; system messages, tools and images are left out.
+    Read what was said in a chat; system messages, tools, images and small talk are left out.
 
     :param messages: OpenAI's messages, the newest last.
     :returns: The texts of user and assistant, in order.
     """
-    said = ((message.get("role"), _text_of(message)) for message in messages)
+    told = ((message.get("role"), _text_of(message)) for message in messages)
+    said = [(role, text) for role, text in told if role in ("user", "assistant") and text.strip()]
     return [
         ChatMessage.from_user(text) if role == "user" else ChatMessage.from_assistant(text)
-        for role, text in said
-        if role in ("user", "assistant") and text.strip()
+        for (role, text), (_, before) in zip(said, [("", ""), *said], strict=False)
+        if not is_talk(text, before)
     ]
 
 

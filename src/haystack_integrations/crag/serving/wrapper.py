@@ -21,7 +21,14 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.copying import made_of, settings_of
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.answers import answer_of, failed_answer, finish_reason, spoken, usage_of
+from haystack_integrations.crag.serving.answers import (
+    answer_of,
+    failed_answer,
+    finish_reason,
+    sources,
+    spoken,
+    usage_of,
+)
 from haystack_integrations.crag.serving.failures import translated
 from haystack_integrations.crag.serving.questions import (
     QUERY,
@@ -145,7 +152,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         wrote = False
 
         def ended(outputs: Mapping[str, Any]) -> None:
-            text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else ""
+            text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else sources(outputs)
             why: Any = finish_reason(outputs)
             ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
             ends.extend(usage(usage_of(outputs, follow_up)))
@@ -206,5 +213,10 @@ async def _continued(first: Part, rest: AsyncGenerator[Part, None]) -> AsyncGene
 
 
 def _purpose(spec: Mapping[str, Any]) -> str:
-    writes = "answers" in spec["outputs"]
-    return f"{'Answers a question' if writes else 'Finds evidence for a question'} in the indexed documents."
+    """Say to people and to a model that chooses among tools what comes back."""
+    if "answers" in spec["outputs"]:
+        return "Answers a question from the indexed documents, with citations, or says that they do not answer it."
+    return (
+        "Finds passages in the indexed documents that answer a question; `crag.verdict` says whether they do: "
+        "`correct`, `ambiguous` (perhaps, or in part) or `incorrect`."
+    )

@@ -10,6 +10,7 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
+from unicodedata import category
 
 import yaml
 
@@ -26,6 +27,7 @@ _MOST_KEPT: Final = 64
 """Questions that are kept: retriever, grader, statistics and expander ask for the same one."""
 
 _LONGEST_TALK: Final = 200
+_EMOJI: Final = frozenset({"So", "Sk", "Cf", "Mn", "Zs", "Cc"})
 
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "we", "our", "i'm", "i've", "i'd", "we're", "we've", "we'd"})
 _FULL: Final = (*".!?\u2026\u3002\uff01\uff1f",)
@@ -48,6 +50,7 @@ class _Courtesies(NamedTuple):
     signed: re.Pattern[str]
     alone: re.Pattern[str]
     talk: re.Pattern[str]
+    talk_in: dict[str, re.Pattern[str]]
     form: frozenset[str]
     occasion: frozenset[str]
 
@@ -92,7 +95,26 @@ def asks_nothing(message: str) -> bool:
     :param message: A message to an assistant.
     :returns: Whether no document can answer it.
     """
-    return len(message) <= _LONGEST_TALK and _courtesies().talk.fullmatch(in_plain_letters(message)) is not None
+    if len(message) > _LONGEST_TALK:
+        return False
+    return _is_of_emoji(message) or _courtesies().talk.fullmatch(in_plain_letters(message)) is not None
+
+
+def _is_of_emoji(message: str) -> bool:
+    """Tell a thumb or a heart, with whatever joins and colours it."""
+    kinds = {category(sign) for sign in message}
+    return "So" in kinds and kinds <= _EMOJI
+
+
+def language_of_talk(message: str) -> str | None:
+    """
+    Tell the language of small talk, which is too short to be told by its grammar.
+
+    :param message: A message that asks nothing.
+    :returns: The only language that has all of it, as `data/courtesies.yml` names it; None where it is of several.
+    """
+    plain = in_plain_letters(message)
+    return next((name for name, talk in _courtesies().talk_in.items() if talk.fullmatch(plain)), None)
 
 
 def _said(text: str) -> str:
@@ -160,7 +182,7 @@ def _is_silent(sentence: str) -> bool:
     """Tell whether a sentence says why one asks, or how to answer, and nothing else."""
     known = _courtesies()
     is_of_words = not (_names(sentence) or known.occasion.isdisjoint(words(sentence)))
-    return is_of_words or any(part.fullmatch(f" {sentence}") for part in (known.tails, known.alone))
+    return is_of_words or any(part.fullmatch(f" {sentence}") for part in (known.tails, known.alone, known.talk))
 
 
 def _names(sentence: str, least: int = 1) -> bool:
@@ -184,6 +206,9 @@ def _courtesies() -> _Courtesies:
             joined = _NAME.sub(lambda found: names[found[0]], joined)
         return joined.replace(" ?", r"\s*").replace(" ", r"\s+")
 
+    def talk(patterns: dict[str, list[str]]) -> re.Pattern[str]:
+        return re.compile(rf"[\W_]*+(?:(?:{written(patterns)})(?!\w)[\W_]*+)+", re.IGNORECASE)
+
     leads = rf"\W*+(?:{written(known['leads'])})(?!\w)[\s,:;\u2013\u2014-]*(?:(?:if|whether|about|regarding)\b)?\s*"
     # It begins where a run of marks does: to look at each of a thousand dashes would take a second.
     tails = rf"(?<![\s,;.!\u2013\u2014-])[\s,;.!\u2013\u2014-]++(?:{written(known['tails'])})(?P<end>[\s.!?]*)\Z"
@@ -199,7 +224,8 @@ def _courtesies() -> _Courtesies:
             rf"(?<=[.!?])\s+(?i:{known['letter']['closing']})\s*[,.!\u2013\u2014-]*(?:\s+[A-Z][\w.'-]*){{0,4}}\s*\Z"
         ),
         alone=re.compile(rf"\W*(?:{written(known['alone'])})[\s.!?\u2026)]*", re.IGNORECASE),
-        talk=re.compile(rf"[\W_]*+(?:(?:{written(known['talk'])})(?!\w)[\W_]*+)+", re.IGNORECASE),
+        talk=talk(known["talk"]),
+        talk_in={name: talk({name: patterns}) for name, patterns in known["talk"].items()},
         form=frozenset(form),
         occasion=frozenset((*form, *" ".join(known["occasion"].values()).split())),
     )
