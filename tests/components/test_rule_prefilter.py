@@ -52,6 +52,16 @@ def test_zero_documents_are_never_approved() -> None:
     assert result == {"documents": [], "rule_name": ""}
 
 
+@pytest.mark.parametrize("content", [None, "", " \n"])
+def test_a_document_without_text_is_never_approved_and_neither_is_what_came_with_it(content: str | None) -> None:
+    """It was few, and so the only evidence that an answer was written from."""
+    documents = [Document(content="Refunds take 30 days."), Document(content=content, meta={"kind": "image"})]
+    rules = {"images": {"field": "meta.kind", "operator": "==", "value": "image"}}
+    for given in (documents, documents[1:]):
+        result = RulePrefilter(metadata_rules=rules).run(query=QUESTION, documents=given)
+        assert result == {"documents": given, "rule_name": ""}
+
+
 def test_high_vector_score_rule_reads_the_kept_similarity() -> None:
     """Every document's cosine reaches 0.8."""
     result = RulePrefilter().run(query=QUESTION, documents=[found(0.8), found(0.93), found(0.81)])

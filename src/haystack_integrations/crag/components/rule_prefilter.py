@@ -34,8 +34,8 @@ class RulePrefilter:
     `few_context` for 1 to `max_items` documents; `high_vector_score` when every document comes from a vector search
     and its *similarity* reaches `vector_score`. A fused score is a rank score and never meets that threshold: the rule
     reads the cosine that EvidenceJoiner kept, or the item scores in the tool history. Where a grader has judged one of
-    the documents earlier in the run no rule speaks: what it found irrelevant is not approved for being few. Source:
-    design 000.
+    the documents earlier in the run no rule speaks: what it found irrelevant is not approved for being few; nor where
+    one has no text, as of an image, since nothing could be answered from that. Source: design 000.
 
     ```python
     from haystack import Document
@@ -105,7 +105,8 @@ class RulePrefilter:
         """
         with trace("crag.prefilter") as span:
             history, question = tool_history or [], question_id(query)
-            is_open = bool(documents) and not _is_judged(documents, state, question)
+            has_text = all((document.content or "").strip() for document in documents)
+            is_open = bool(documents) and has_text and not _is_judged(documents, state, question)
             rule = self._matching(documents, history) if is_open else ""
             set_tags(span, {"openinference.span.kind": "EVALUATOR", "crag.documents.in": len(documents)})
             set_tags(span, {"crag.fast_path_hit": bool(rule)})
