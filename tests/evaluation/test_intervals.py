@@ -173,15 +173,23 @@ def test_questions_that_are_all_about_one_source_have_no_interval() -> None:
 
 
 def test_a_verdict_that_few_questions_have_is_named_as_its_interval_promises_too_much() -> None:
-    """From 8 on nothing is said, nor of a verdict that no question has."""
+    """From 8 on nothing is said, nor of a verdict that is neither true nor told."""
     few = verdict_measures(verdicts([("correct", "correct")] * 20 + [("incorrect", "correct")] * 3))["confusion"]
     assert rare_verdicts(few) == (
         "few questions of a verdict (3 incorrect): it counts in macro-F1 as much as the others, and the interval is "
         "too narrow with fewer than 8"
     )
-    enough = verdict_measures(verdicts([("correct", "ambiguous")] * 20 + [("incorrect", "correct")] * 8))["confusion"]
+    enough = verdict_measures(verdicts([("correct", "incorrect")] * 20 + [("incorrect", "correct")] * 8))["confusion"]
     assert rare_verdicts(enough) is None
     assert rare_verdicts(None) is None
+
+
+def test_a_verdict_that_is_told_and_right_for_no_question_is_named() -> None:
+    """One slip to it takes a third of macro-F1, which nobody would guess beside an accuracy of .96."""
+    slip = [("correct", "correct")] * 20 + [("incorrect", "incorrect")] * 8 + [("correct", "ambiguous")]
+    assert rare_verdicts(verdict_measures(verdicts(slip))["confusion"]) == (
+        "no question is ambiguous, and 1 were told so: it counts in macro-F1 as a verdict that is never right"
+    )
 
 
 def test_the_interval_of_macro_f1_covers_it_from_eight_questions_of_a_verdict_on() -> None:
