@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from haystack_integrations.crag.judging.rules.about import about
 from haystack_integrations.crag.judging.rules.holders import beside, holder_in
 from haystack_integrations.crag.texts.questions.measures import PATTERNS
 
@@ -55,27 +56,41 @@ _OTHERWISE: Final = {
 _STEM, _ENDING = 4, 3
 
 
-class Property(NamedTuple):
-    """
-    What a question asks for.
-
-    :param written: As the question has it.
-    :param told: What tells it: a document with any of these may.
-    :param holder: The name of the person beside whom it must stand, if it is one's.
-    """
+class _Property(NamedTuple):
+    """What a question asks for, what may tell it, and the name of the person beside whom it must stand, if any."""
 
     written: str
     told: tuple[re.Pattern[str], ...]
     holder: str = ""
 
 
-def properties_in(query: str) -> list[Property]:
+def untold_properties(query: str, shown: Sequence[str]) -> Iterator[str]:
     """
-    Find properties that a question asks for and no document tells without their word or form.
+    Find properties of which no document about the question has what may tell them; of a person, beside the name.
+
+    ```python
+    from haystack_integrations.crag.judging.rules.properties import untold_properties
+
+    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
+    assert [*untold_properties("What is the phone number of Ann Lee?", texts)] == ["phone number"]
+    assert [*untold_properties("Who is the manager of Ann Lee?", texts)] == ["manager"]
+    assert [*untold_properties("Who is the manager of Ann Lee?", ["Ann Lee, managed by Ben Fox."])] == []
+    ```
 
     :param query: The question.
-    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, an age, or the role of a person.
+    :param shown: The documents.
+    :returns: Those of them, as the question has them.
     """
+    asked = _properties_in(query)
+    near = about(query, [each.written for each in asked], shown) if asked else ()
+    for each in asked:
+        beside_it = (beside(each.holder, text) for text in near) if each.holder else near
+        if not any(pattern.search(text) for text in beside_it for pattern in each.told):
+            yield each.written
+
+
+def _properties_in(query: str) -> list[_Property]:
+    """Find a phone number, an e-mail address, a price, weight, distance, size, age, or the role of a person."""
     measured = [
         (kind.partition("_")[0], written)
         for found in _MEASURED.finditer(query)
@@ -85,35 +100,11 @@ def properties_in(query: str) -> list[Property]:
     roles = (found["role"] for found in _ROLE.finditer(query))
     return [
         *(
-            Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), holder_in(query))
+            _Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), holder_in(query))
             for kind, written in measured
         ),
-        *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
+        *(_Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
     ]
-
-
-def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
-    """
-    Find properties of which no document has anything that may tell them; of a person, not beside the name.
-
-    ```python
-    from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
-
-    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
-    assert [*untold_properties(properties_in("What is the phone number of Ann Lee?"), texts)] == ["phone number"]
-    manager = properties_in("Who is the manager of Ann Lee?")
-    assert [*untold_properties(manager, texts)] == ["manager"]
-    assert [*untold_properties(manager, ["Ann Lee, managed by Ben Fox."])] == []
-    ```
-
-    :param asked: The properties, of `properties_in`.
-    :param shown: The documents that may tell them.
-    :returns: Those of them, as the question has them.
-    """
-    for each in asked:
-        beside_it = (beside(each.holder, text) for text in shown) if each.holder else shown
-        if not any(pattern.search(text) for text in beside_it for pattern in each.told):
-            yield each.written
 
 
 def _said(role: str) -> str:
