@@ -19,9 +19,9 @@ from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.texts.languages.irregular import irregular_forms
 from haystack_integrations.crag.texts.languages.spelling import other_spellings, reread
 from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS, stems
-from haystack_integrations.crag.texts.notations.amounts import written_in_digits
 from haystack_integrations.crag.texts.notations.dates import dates_in, in_numbers
-from haystack_integrations.crag.texts.notations.figures import written_figures
+from haystack_integrations.crag.texts.notations.figures import amounts_in, figures_in
+from haystack_integrations.crag.texts.notations.rewriting import rewritten
 from haystack_integrations.crag.texts.notations.versions import written_versions
 from haystack_integrations.crag.texts.notations.writings import written_otherwise
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
@@ -111,9 +111,9 @@ def respelled(
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
     found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
-    # A time first: its "pm" may be written in several ways, too.
-    for otherwise in (written_figures, _dated, written_in_digits, written_otherwise, written_versions):
-        found |= dict(otherwise(query, written))
+    found |= dict(rewritten(figures_in, query, written))  # first: the "pm" of a time has several writings, too
+    found |= dict(_dated(query, written)) | dict(rewritten(amounts_in, query, written))
+    found |= dict(written_otherwise(query, written)) | dict(written_versions(query, written))
     found |= dict(written_measures(reread(query, found), written))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
