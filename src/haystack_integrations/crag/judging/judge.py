@@ -13,7 +13,7 @@ from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.heads import Values
-from haystack_integrations.crag.judging.likely import Likely, likely_of
+from haystack_integrations.crag.judging.likely import Likely, likely_of, listed
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.rules.definitions import definitions
 from haystack_integrations.crag.judging.rules.editions import of_other_years
@@ -24,7 +24,6 @@ from haystack_integrations.crag.judging.rules.rows import rows
 from haystack_integrations.crag.judging.rules.sections import of_other_sections
 from haystack_integrations.crag.judging.rules.tasks import tasks
 from haystack_integrations.crag.judging.rules.unanswered import unanswered
-from haystack_integrations.crag.judging.verdicts import listed
 from haystack_integrations.crag.texts.languages.common_words import is_other_script
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.vocabulary import JUDGED
