@@ -4,6 +4,9 @@ Properties that no document tells: who asks for the phone number of a person is 
 With a rare name found, the shipped model called nearly any question about it `correct`, whatever it asked (figures:
 benchmarks/other_properties.py). A rule for all properties would lose as much as it saves: an occupation, a nation, a
 place or a date is told without its word. These have a form of their own, or are roles of people.
+
+A list of telephones does not tell the number of a person who stands in another section: the word and the form of what
+is asked are there, and so is the name; only not together.
 """
 
 import re
@@ -11,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from haystack_integrations.crag.judging.rules.about import about
-from haystack_integrations.crag.judging.rules.holders import beside, holder_in
+from haystack_integrations.crag.judging.rules.other_names import is_begun
 from haystack_integrations.crag.texts.questions.measures import PATTERNS
+from haystack_integrations.crag.texts.text import words
 
 _MEASURED: Final = re.compile(
     r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
@@ -54,6 +58,16 @@ _OTHERWISE: Final = {
 }
 """Roles that are told in other words than by what they begin with: the producer produced it."""
 _STEM, _ENDING = 4, 3
+_CAPITAL: Final = r"[A-Z\u00c0-\u00de][\w'\u2019-]*\w"
+# Of two words, or behind a title: any other may be the name of the house, which stands beside no number.
+_PERSON: Final = (
+    rf"(?:(?:(?:Mrs?|Ms|Dr|Prof(?:essor)?)\b\.? )+({_CAPITAL}(?: {_CAPITAL})*)|({_CAPITAL}(?: {_CAPITAL})+))"
+)
+_HOLDER: Final = re.compile(
+    rf"(?:number|address|old) (?:of|for|is|was) {_PERSON}|{_PERSON}['\u2019]s? (?:\w+[ -]){{1,2}}?(?:number|address)"
+)
+_PARAGRAPHS: Final = re.compile(r"\n[^\S\n]*\n")
+_DIVIDER: Final = re.compile(r"[\s|:-]+")
 
 
 class _Property(NamedTuple):
@@ -84,7 +98,7 @@ def untold_properties(query: str, shown: Sequence[str]) -> Iterator[str]:
     asked = _properties_in(query)
     near = about(query, [each.written for each in asked], shown) if asked else ()
     for each in asked:
-        beside_it = (beside(each.holder, text) for text in near) if each.holder else near
+        beside_it = (_beside(each.holder, text) for text in near) if each.holder else near
         if not any(pattern.search(text) for text in beside_it for pattern in each.told):
             yield each.written
 
@@ -100,7 +114,7 @@ def _properties_in(query: str) -> list[_Property]:
     roles = (found["role"] for found in _ROLE.finditer(query))
     return [
         *(
-            _Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), holder_in(query))
+            _Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), _holder_in(query))
             for kind, written in measured
         ),
         *(_Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
@@ -110,3 +124,40 @@ def _properties_in(query: str) -> list[_Property]:
 def _said(role: str) -> str:
     begins = rf"\b{re.escape(role[: max(_STEM, len(role) - _ENDING)])}"
     return f"{begins}|{_OTHERWISE[role]}" if role in _OTHERWISE else begins
+
+
+def _holder_in(query: str) -> str:
+    """Find whose number, address or age is asked for: the last word of the name, as several may have the first."""
+    found = _HOLDER.search(" ".join(query.split()))
+    return words(next(filter(None, found.groups())))[-1] if found else ""
+
+
+def _beside(name: str, text: str) -> str:
+    """
+    Give what a document tells beside a name: all where the title has it.
+
+    Else rows, items and paragraphs that have the name, those behind such a paragraph, and what is under such a heading.
+    """
+    title = text.partition("\n")[0]
+    return text if is_begun(name, title.lower()) else "\n".join(_told(name, text))
+
+
+def _told(name: str, text: str) -> Iterator[str]:
+    under, was_told = 0, False  # the level of a heading with the name
+    for paragraph in _PARAGRAPHS.split(text):
+        lines = paragraph.strip().splitlines()
+        if lines and (level := len(lines[0]) - len(lines[0].lstrip("#"))):
+            if not under or level <= under:
+                under = level if is_begun(name, lines[0].lower()) else 0
+            was_told = False
+        if lines and all(line.startswith(("|", "- ", "* ")) for line in lines):
+            # The names of its columns tell what the cells of a row are.
+            head = lines[:1] if len(lines) > 1 and _DIVIDER.fullmatch(lines[1]) else []
+            kept = [line for line in lines if under or was_told or is_begun(name, line.lower())]
+            yield from [*head, *kept] if kept else ()
+            was_told = False
+            continue
+        is_told = is_begun(name, paragraph.lower())
+        if is_told or was_told or under:
+            yield paragraph
+        was_told = is_told
