@@ -12,7 +12,7 @@ and its documents to a verdict:
     judge       judges a question, or a part of one
       asking        weighs its words
       copies        measures documents that say the same once; who measures is `company`: each alone (`evidence` with
-                    `phrases`, kept by `keeping`), beside the others (`among`), and which speak of which (`links`)
+                    `phrases`, kept by `keeping`), beside the others, and which of them speak of which (`links`)
       crossing      tells which words answer which kind of question, if a calibration has learnt it
       likely        makes probabilities of the signals of each document, and signals of the list of these
       rules         doubt or believe what wording cannot tell
