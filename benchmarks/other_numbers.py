@@ -23,7 +23,7 @@ from short_lists import Judge, Text, judging, text_of
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.judging import judge as judging_module
-from haystack_integrations.crag.judging.rules.other_names import names_in, untold
+from haystack_integrations.crag.judging.rules.other_names import names_in, untold_names
 
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa", "selqa")
 FIRST = 5
@@ -86,7 +86,7 @@ def main() -> None:
                 continue
             texts = [text_of(data, passage) for passage in case.fixed.retrieved[:FIRST]]
             shown, truth = ["\n".join(text) for text in texts], data.truth(case, case.fixed, FIRST)
-            is_asked = unsupported_numbers(case.question, shown) or [*untold(names_in(case.question), shown)]
+            is_asked = unsupported_numbers(case.question, shown) or [*untold_names(case.question, shown)]
             asked = {"asked": case.question} if is_asked else {}
             if truth == "correct" and (another := changed(case.question, shown, chance)):
                 asked |= {"changed": another}

@@ -19,8 +19,7 @@ from short_lists import judging, text_of
 
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.judging.rules import exact
-from haystack_integrations.crag.judging.rules.about import about
-from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
+from haystack_integrations.crag.judging.rules.properties import untold_properties
 
 BORN = re.compile(r"In what city was (.+) born\?")
 ASKED = (
@@ -50,9 +49,7 @@ def main() -> None:
                 continue
             texts = [text_of(data, passage) for passage in case.fixed.retrieved[:FIRST]]
             answers, asked = data.truth(case, case.fixed, FIRST) == "correct", list[tuple[str, str, str]]()
-            wanted, shown = properties_in(case.question), ["\n".join(text) for text in texts]
-            near = about(case.question, [each.written for each in wanted], shown)
-            if [*untold_properties(wanted, near)]:
+            if [*untold_properties(case.question, ["\n".join(text) for text in texts])]:
                 asked.append(("asked", "answers" if answers else "does not answer", case.question))
             born = BORN.fullmatch(case.question) if name == "popqa" and answers else None
             if born and persons < arguments.limit:

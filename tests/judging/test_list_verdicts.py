@@ -12,8 +12,7 @@ from judging_texts import ODDS, calibration, head
 
 from haystack_integrations.crag.judging.heads import Head
 from haystack_integrations.crag.judging.judge import decide
-from haystack_integrations.crag.judging.likely import joined, likely_of
-from haystack_integrations.crag.judging.verdicts import PLACES, listed
+from haystack_integrations.crag.judging.likely import PLACES, joined, likely_of, listed
 
 _chances = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.9999, 1 - 1e-13, 1.0])), min_size=1, max_size=8)
 

@@ -12,7 +12,7 @@ from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import retrieved_frequencies
 from haystack_integrations.crag.judging.judge import judge
 from haystack_integrations.crag.judging.reading import shared_reader
-from haystack_integrations.crag.judging.surface import _SURFACE, normalised, word_forms
+from haystack_integrations.crag.judging.surface import _SURFACE, WORD_FORMS, normalised
 from haystack_integrations.crag.texts.text import sentences
 
 PLAIN = (
@@ -76,11 +76,10 @@ def test_a_pattern_that_is_passed_over_would_have_changed_nothing(text: str) -> 
 
 def test_the_words_of_a_thread_are_forgotten_before_they_fill_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts never end."""
-    forms = word_forms()
-    monkeypatch.setattr(forms, "_most", 3)
+    monkeypatch.setattr(WORD_FORMS, "_most", 3)
     for word in "zqka zqkb zqkc zqkd zqkf".split():
-        assert forms[word].plain == word
-    assert len(forms) <= 3
+        assert WORD_FORMS[word].plain == word
+    assert len(WORD_FORMS) <= 3
 
 
 @given(text=_texts)

@@ -1,12 +1,12 @@
 """What is worked out of words once; that the memory is bounded is shown where it is used."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from haystack_integrations.crag.judging.surface import word_forms
-from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.judging.surface import WORD_FORMS
+from haystack_integrations.crag.texts.languages.stemming import STEMS
 from haystack_integrations.crag.texts.remembering import Remembered
 
 
@@ -22,13 +22,12 @@ def test_a_word_is_worked_out_once() -> None:
     assert asked == ["emma", "of"]
 
 
-@pytest.mark.parametrize("memory", [stems, word_forms])
-def test_a_word_is_remembered_once_for_all_threads(memory: Callable[[], Mapping[str, object]]) -> None:
+@pytest.mark.parametrize("memory", [STEMS, WORD_FORMS])
+def test_a_word_is_remembered_once_for_all_threads(memory: Mapping[str, object]) -> None:
     """A memory for each thread of a server takes as many times the room, and goes on growing for days."""
     word = "remembrances"
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(lambda: memory()[word]).result() is memory()[word]
-        assert pool.submit(memory).result() is memory()
+        assert pool.submit(lambda: memory[word]).result() is memory[word]
 
 
 def test_a_memory_that_forgets_while_threads_read_it_is_right_for_each() -> None:

@@ -88,8 +88,8 @@ def test_a_definition_is_found_and_believed_among_many_passages_with_the_word() 
 @pytest.mark.parametrize("text", ["What is " + "a " * 40_000, "what is " + "x" * 80_000, "define " + "a-" * 40_000])
 def test_a_long_question_takes_no_longer(text: str) -> None:
     """A pattern that goes back would take minutes."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     defined_thing(text)
     definitions("What is a tare?", [("", "- tare (" * 20_000), ("", "tare (x " * 20_000), ("", "( tare) " * 20_000)])
     definitions("What does TARE stand for?", [("", "a b c (TARE " * 10_000), ("", "TARE (a b c " * 10_000)])
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS

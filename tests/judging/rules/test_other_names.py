@@ -4,9 +4,11 @@ import pytest
 from haystack import Document
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
-from haystack_integrations.crag.judging.rules.other_names import names_in, untold
+from haystack_integrations.crag.judging.rules.other_names import names_in, untold_names
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.languages.function_words import language_of
+from haystack_integrations.crag.texts.text import words
 
 TIMETABLE = "The train to York leaves at 9:10 from platform 4."
 
@@ -25,7 +27,7 @@ TIMETABLE = "The train to York leaves at 9:10 from platform 4."
 )
 def test_a_name_that_stands_nowhere_is_found(question: str, text: str, names: list[str]) -> None:
     """Places, people, languages, products; also those that begin as a month, or end as a day does."""
-    assert [*untold(names_in(question), [text])] == names
+    assert [*untold_names(question, [text], language_of(words(question)))] == names
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_a_name_that_stands_nowhere_is_found(question: str, text: str, names: li
 )
 def test_what_is_told_in_part_or_may_be_no_name_is_not_missed(question: str, text: str) -> None:
     """German gives a capital to every noun, a headline to every word, and a sentence to its first."""
-    assert [*untold(names_in(question), [text])] == []
+    assert [*untold_names(question, [text], language_of(words(question)))] == []
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_what_is_told_in_part_or_may_be_no_name_is_not_missed(question: str, tex
 )
 def test_other_languages_than_german_give_a_capital_to_names_alone(question: str, text: str, names: list[str]) -> None:
     """Behind an elision, too; not what a whole headline has, or a polite form."""
-    assert [*untold(names_in(question), [text])] == names
+    assert [*untold_names(question, [text], language_of(words(question)))] == names
 
 
 def test_a_name_in_capitals_or_behind_them_is_one() -> None:

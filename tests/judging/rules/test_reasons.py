@@ -7,6 +7,8 @@ from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.judging.rules.reasons import untold_reason
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.languages.function_words import language_of
+from haystack_integrations.crag.texts.text import words
 
 RULES = "Close all windows before you leave. Dogs wait outside. Nuts are not allowed because of allergies."
 
@@ -29,7 +31,7 @@ RULES = "Close all windows before you leave. Dogs wait outside. Nuts are not all
 )
 def test_a_reason_that_no_document_gives_is_missed(question: str, texts: list[str], missing: list[str]) -> None:
     """It is looked for beside the sentences that have most words of the question."""
-    assert [*untold_reason(question, texts)] == missing
+    assert [*untold_reason(question, texts, language_of(words(question)))] == missing
 
 
 @pytest.mark.parametrize(
@@ -57,8 +59,9 @@ def test_a_reason_that_no_document_gives_is_missed(question: str, texts: list[st
 )
 def test_a_reason_is_missed_in_other_languages(question: str, without: str, told: str) -> None:
     """Each has words of its own for it."""
-    assert [*untold_reason(question, [without])] == ["why"]
-    assert [*untold_reason(question, [told])] == []
+    language = language_of(words(question))
+    assert [*untold_reason(question, [without], language)] == ["why"]
+    assert [*untold_reason(question, [told], language)] == []
 
 
 def test_a_question_for_a_reason_is_not_answered_without_one() -> None:

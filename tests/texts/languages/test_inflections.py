@@ -14,11 +14,13 @@ from haystack_integrations.crag.components import HeuristicGrader, StaticDocumen
 from haystack_integrations.crag.components.stop_word_remover import StopWordRemover
 from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.judging.rules.exact import absent
-from haystack_integrations.crag.judging.rules.other_names import nouns_in, untold_nouns
+from haystack_integrations.crag.judging.rules.other_names import untold_nouns
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.texts.languages.function_words import language_of
 from haystack_integrations.crag.texts.languages.german_verbs import joined
 from haystack_integrations.crag.texts.languages.inflections import forms_among, in_forms_of, language_between
+from haystack_integrations.crag.texts.text import words
 
 LEASE = "Der Mieter kann mit einer Frist von drei Monaten kündigen. Hunde dürfen gehalten werden."
 OTHERS = (
@@ -227,7 +229,7 @@ def test_words_alone_are_looked_for_in_the_language_of_the_store() -> None:
 def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: list[str]) -> None:
     """Every noun of a German question has a capital; names of English ones are looked for elsewhere."""
     shown = ["Das Museum ist geöffnet, die Museums Karte kostet 8 Euro Eintritt."]
-    assert [*untold_nouns(nouns_in(question), shown)] == nouns
+    assert [*untold_nouns(question, shown, language_of(words(question)))] == nouns
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,7 @@ def test_a_german_noun_that_no_document_has_is_noticed(question: str, nouns: lis
 def test_a_noun_that_no_document_has_is_noticed_by_what_it_stands_behind(question: str, nouns: list[str]) -> None:
     """An article, in Polish a preposition; in no compound with a hyphen, and nothing that may be an adjective."""
     shown = ["Le musée ; el museo; il museo; o museu; het museum; muzeum. L'entrée est à 8 euros."]
-    assert [*untold_nouns(nouns_in(question), shown)] == nouns
+    assert [*untold_nouns(question, shown, language_of(words(question)))] == nouns
 
 
 def test_the_language_is_told_by_record_trace_and_trail() -> None:

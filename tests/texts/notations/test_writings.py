@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.texts.notations.amounts import amounts_in, written_in_digits
+from haystack_integrations.crag.texts.notations.figures import amounts_in
+from haystack_integrations.crag.texts.notations.rewriting import rewritten
 from haystack_integrations.crag.texts.notations.writings import written_otherwise
 
 
@@ -95,7 +96,7 @@ def test_whatever_is_asked_is_read_as_something_that_documents_have(said: list[s
 )
 def test_an_amount_is_read_as_documents_write_it(query: str, text: str, expected: dict[str, str]) -> None:
     """By its value; a year is none."""
-    assert dict(written_in_digits(query, [text])) == expected
+    assert dict(rewritten(amounts_in, query, [text])) == expected
 
 
 @given(st.integers(min_value=1000, max_value=10**12), st.sampled_from(["{}", "{:,}"]))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from haystack_integrations.crag.texts.notations.figures import other_figures, written_figures
+from haystack_integrations.crag.texts.notations.figures import figures_in, other_figures
+from haystack_integrations.crag.texts.notations.rewriting import rewritten
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ from haystack_integrations.crag.texts.notations.figures import other_figures, wr
 )
 def test_a_figure_is_read_as_documents_write_it(question: str, text: str, pairs: dict[str, str]) -> None:
     """By its value."""
-    assert dict(written_figures(question, [text])) == pairs
+    assert dict(rewritten(figures_in, question, [text])) == pairs
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_a_figure_is_read_as_documents_write_it(question: str, text: str, pairs:
 )
 def test_another_figure_stays_another_one(question: str, text: str) -> None:
     """And one that a document writes in the same way stays as it is."""
-    assert [*written_figures(question, [text])] == []
+    assert [*rewritten(figures_in, question, [text])] == []
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.texts.halves import without_halves
+from haystack_integrations.crag.texts.steering import without_halves
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.texts.halves import without_halves
 from haystack_integrations.crag.texts.remembering import Remembered
+from haystack_integrations.crag.texts.steering import without_halves
 
 SHIPPED_MODEL: Final = "static-minilm-256"
 """The model inside this package: 256 dimensions, made from all-MiniLM-L6-v2 (Apache-2.0)."""

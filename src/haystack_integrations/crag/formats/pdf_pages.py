@@ -14,7 +14,7 @@ from haystack_integrations.crag.formats.pdf_tables import Tables
 from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
 from haystack_integrations.crag.formats.pdf_words import is_of_tex, tell_spaces, with_accents
 from haystack_integrations.crag.formats.plain_letters import as_typed
-from haystack_integrations.crag.texts.halves import whole
+from haystack_integrations.crag.texts.steering import whole
 
 logger = logging.getLogger(__name__)
 

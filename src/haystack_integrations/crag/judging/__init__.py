@@ -1,15 +1,21 @@
 """
 Judgement by measured signals: of documents and of the list, to scores or probabilities and a verdict.
 
-`heuristics` knows both ways. By weights, `signals` measures and `weighting` scores. By a calibration, `grading` grades,
-and `judge` judges a question as `respelling` and `acronyms` read it.
+`heuristics` knows both ways. By weights, `signals` measures and `weighting` scores. By a calibration, from a question
+and its documents to a verdict:
 
-`reading` reads a text once, `places` says where its terms stand, `surface` makes texts alike before, `asking` reads a
-question. `evidence` measures one document, `phrases` its share of the question's phrases, `among` what depends on its
-list, `company` a document among the others and the list, `links` which of them speak of which, `copies` a list in which
-a text stands twice, and `keeping` keeps what was measured. `crossing` learns which words answer which kind of question.
+    grading     takes the question as it is meant, and judges it
+      reading       reads each document once: `surface` makes texts alike, `places` says where terms stand
+      respelling    writes the question in the words of the documents; `acronyms` are some of them
+      joining       makes one judgement of several: of the answers that are offered, of questions asked as one, of
+                    things compared, of what is asked beside what is told
+    judge       judges a question, or a part of one
+      asking        weighs its words
+      copies        measures documents that say the same once; who measures is `company`: each alone (`evidence` with
+                    `phrases`, kept by `keeping`), beside the others, and which of them speak of which (`links`)
+      crossing      tells which words answer which kind of question, if a calibration has learnt it
+      likely        makes probabilities of the signals of each document, and signals of the list of these
+      rules         doubt or believe what wording cannot tell
 
-`heads` holds coefficients, `trees` the trees beside them, `calibration` is the file they come from; `likely` says what
-documents are by them, `verdicts` what the verdict is read from, `joining` makes one judgement of several. What wording
-cannot tell is left to `rules`.
+`calibration` is the file that a trained judgement comes from; `heads` holds its coefficients, `trees` the trees beside.
 """

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS
 from haystack_integrations.crag.texts.text import surface_words, terms
 
 _SHORT: Final = re.compile(r"(?<![\w-])[A-Z]{3,6}(?![\w-])")
@@ -73,7 +73,7 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
     said, lines, taken = cache(lambda text: frozenset(terms(text))), cache(lambda: _lines(texts)), set[str]()
     for short in sorted(known, key=lambda short: (-len(short), short)):
         run = runs[short]
-        wanted = {stems()[word] for word in run}
+        wanted = {STEMS[word] for word in run}
         # Where it is written out, the words are there, if in another number than in the question.
         is_known = any(said(text) >= wanted for text in texts)
         is_known = is_known or any(any(_written_out(line, short)) for line in lines())
@@ -89,7 +89,7 @@ def _lines(texts: Sequence[str]) -> list[list[str]]:
 def _written_out(line: Sequence[str], short: str) -> Iterator[tuple[str, ...]]:
     """Find the words in a row that begin so; between those of a name there may be small ones: Board of Public Works."""
     yield from _runs(line, short)
-    named = [word for word in line if word[0].isupper() or stems()[word.lower()]]
+    named = [word for word in line if word[0].isupper() or STEMS[word.lower()]]
     yield from (run for run in _runs(named, short) if all(word[0].isupper() for word in run))
 
 
@@ -108,10 +108,10 @@ def _spell(run: Sequence[str], short: str) -> bool:
 
 
 def _counts(word: str) -> bool:
-    return len(word) >= _SHORTEST and word.isalpha() and bool(stems()[word])
+    return len(word) >= _SHORTEST and word.isalpha() and bool(STEMS[word])
 
 
 def _times(found: Counter[tuple[str, ...]], run: Sequence[str]) -> int:
     """Count how often words stand there, whatever their capitals, and once more in another number."""
-    plain = [stems()[word.lower()] for word in run]
-    return sum(times for other, times in found.items() if [stems()[word.lower()] for word in other] == plain)
+    plain = [STEMS[word.lower()] for word in run]
+    return sum(times for other, times in found.items() if [STEMS[word.lower()] for word in other] == plain)

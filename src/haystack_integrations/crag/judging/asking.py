@@ -11,7 +11,7 @@ from typing import Final
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.judging.reading import Reading, Vectors
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import surface_words
 from haystack_integrations.crag.texts.wording import asked_terms
@@ -161,7 +161,7 @@ def _asked(
 
 def _capitals(text: str) -> frozenset[str]:
     """Find the words that a question writes as names; the first word only where the second is one, too."""
-    written, stem_of = surface_words(text), stems()
+    written, stem_of = surface_words(text), STEMS
     large = [bool(stem_of[word.lower()]) and word[0].isupper() for word in written]
     first = large[:2] == [True, True]
     return frozenset(

@@ -1,21 +1,20 @@
-"""Documents among each other: each relative to the list, what they cover together, which of them speak of which."""
+"""Documents among each other: each beside the others and relative to them, and the list as a whole."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import log
+from math import fsum, log
 from operator import itemgetter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.judging.among import Among, beside
 from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
-from haystack_integrations.crag.judging.evidence import Features, examine, weight_of
-from haystack_integrations.crag.judging.links import links_of, turned
-from haystack_integrations.crag.judging.phrases import weight_of_pairs
+from haystack_integrations.crag.judging.evidence import Evidence, Features, examine, weight_of
+from haystack_integrations.crag.judging.links import covered_jointly
+from haystack_integrations.crag.judging.phrases import share_of, weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.texts.text import is_ideograph
 
@@ -60,6 +59,23 @@ class Measured:
     distinct: Sequence[int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Among:
+    """
+    What the documents of a list say of its question together.
+
+    :param names: The question's names.
+    :param others: Its other terms.
+    :param damped: Weights of its terms that differ little, for lists of a corpus that nothing is known of.
+    :param pairs: What its pairs weigh by them.
+    """
+
+    names: frozenset[str]
+    others: Sequence[str]
+    damped: Mapping[str, float]
+    pairs: float
+
+
 def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     """
     Measure a retrieval.
@@ -72,18 +88,44 @@ def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     names, found = names_in(asked, readings), [evidence.found for evidence in seen]
     damped = _damped(asked, found)
     rest = [term for term in asked.terms if term not in names]
-    among = Among(names, rest, damped, weight_of_pairs(asked.pairs, damped))
+    among = _Among(names, rest, damped, weight_of_pairs(asked.pairs, damped))
     alone = [
-        beside(asked, evidence, among, reading, rank)
+        _beside(asked, evidence, among, reading, rank)
         for rank, (evidence, reading) in enumerate(zip(seen, readings, strict=True))
     ]
     vectors = np.stack([reading.vector for reading in readings])
     alike = vectors @ vectors.T
-    others = _agreement(alike), _siblings(readings, alone), _joined(asked, readings, alone, found)
+    others = _agreement(alike), _siblings(readings, alone), covered_jointly(asked, readings, alone, found)
     rows = zip(alone, _relative(alone), *others, strict=True)
     features = [{**own, **compared, **agreed, **same, **joint} for own, compared, agreed, same, joint in rows]
     together = _together(asked, readings, found, features, names, alike)
     return Measured(features, together, range(len(readings)))
+
+
+def _beside(asked: Asked, evidence: Evidence, among: _Among, reading: Reading, rank: int) -> Features:
+    """Give all signals of a document that do not compare it with others; its rank is from 0."""
+    return {
+        "rank": 1 / (1 + rank),
+        **evidence.wording,
+        "bm25_damped": sum(among.damped[term] * count for term, count in evidence.often.items()) / 8,
+        "pairs_damped": share_of(weight_of_pairs(evidence.met, among.damped), among.pairs, among.damped, doubt=True),
+        "covered_damped": fsum(map(among.damped.__getitem__, evidence.found)) / (sum(among.damped.values()) or 1.0),
+        "run": evidence.run,
+        **_names(asked, among, reading, evidence.found),
+        **evidence.cues,
+    }
+
+
+def _names(asked: Asked, among: _Among, reading: Reading, found: frozenset[str]) -> Features:
+    names, weight, other_weight = among.names, weight_of(asked, among.names), weight_of(asked, among.others)
+    return {
+        "names_covered": weight_of(asked, found & names) / weight if weight else 1.0,
+        "names_all": float(found >= names),
+        "names_in_title": weight_of(asked, reading.title_terms & names) / weight if weight else 0.0,
+        "names": float(len(names)),
+        "others_covered": weight_of(asked, found.intersection(among.others)) / other_weight if other_weight else 1.0,
+        "numbers_missing": float(sum(term.isdigit() and term not in found for term in asked.terms)),
+    }
 
 
 def _damped(asked: Asked, found: Sequence[frozenset[str]]) -> dict[str, float]:
@@ -140,50 +182,6 @@ def _siblings(readings: Sequence[Reading], features: Sequence[Features]) -> list
         }
         for same in others
     ]
-
-
-def _joined(
-    asked: Asked, readings: Sequence[Reading], features: Sequence[Features], found: Sequence[frozenset[str]]
-) -> list[Features]:
-    """What each document covers together with another one: questions of two hops need two."""
-    links, size = links_of(readings), range(len(readings))
-    known: dict[frozenset[str], float] = {}
-
-    def share(terms: frozenset[str]) -> float:
-        if terms not in known:  # most documents of a list have the same of the question's terms
-            known[terms] = weight_of(asked, terms) / asked.total
-        return known[terms]
-
-    def joint_of(n: int, others: Iterable[int], otherwise: float) -> float:
-        return max((share(found[n] | found[k]) for k in others), default=otherwise)
-
-    shown, spoken = _two_of_each(found), turned(links)
-    rows = []
-    for n, own in enumerate(features):
-        by, to = links[n], spoken[n]
-        joint = joint_of(n, (k for k in shown if k != n), own["covered"])
-        rows.append(
-            {
-                "joint": joint,
-                "joint_gain": joint - own["covered"],
-                "beyond_first": share(found[n] - found[0 if n else 1]) if len(size) > 1 else 0.0,
-                "spoken_of": float(bool(by)),
-                "speaks_of": float(bool(to)),
-                "spoken_of_covered": max((features[k]["covered"] for k in by), default=0.0),
-                "speaks_of_covered": max((features[k]["covered"] for k in to), default=0.0),
-                "spoken_of_named": max((features[k]["title_named"] for k in by), default=0.0),
-                "linked_joint": joint_of(n, by | to, 0.0),
-            }
-        )
-    return rows
-
-
-def _two_of_each(found: Sequence[frozenset[str]]) -> list[int]:
-    """Choose whom others are joined with: documents with the same of the question's terms cover the same together."""
-    alike: defaultdict[frozenset[str], list[int]] = defaultdict(list)
-    for n, terms in enumerate(found):
-        alike[terms].append(n)
-    return [n for same in alike.values() for n in same[:2]]  # the second for the first itself
 
 
 def _together(

@@ -35,6 +35,7 @@ class Crossing:
         """Hash what can be hashed, so that scores can be kept."""
         return hash(self.words)
 
+    @kept
     def score(self, asked: Asked, reading: Reading) -> float:
         """
         Tell how much a document reads like an answer to such a question.
@@ -43,7 +44,11 @@ class Crossing:
         :param reading: The document.
         :returns: Log-odds, about.
         """
-        return _score(self, asked, reading)
+        grams, words = visible(asked, reading), question_words(asked, self.words)
+        tables = [self.weights.get(word, {}) for word in words]
+        # Exact, since the order of a set is another one in every process.
+        total = fsum([known[gram] for known in tables for gram in known.keys() & grams])
+        return self.bias + total / sqrt(max(1, len(words) * len(grams)))
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain JSON."""
@@ -66,16 +71,6 @@ class Crossing:
             word: {gram: finite(f"the weight of {gram!r}", w) for gram, w in own.items()} for word, own in tables
         }
         return cls(frozenset(words), weights, finite("the bias of a crossing", values["bias"]))
-
-
-@kept
-def _score(crossing: Crossing, asked: Asked, reading: Reading) -> float:
-    grams = visible(asked, reading)
-    words = question_words(asked, crossing.words)
-    tables = [crossing.weights.get(word, {}) for word in words]
-    # Exact, since the order of a set is another one in every process.
-    total = fsum([known[gram] for known in tables for gram in known.keys() & grams])
-    return crossing.bias + total / sqrt(max(1, len(words) * len(grams)))
 
 
 def question_words(asked: Asked, words: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from haystack_integrations.crag.judging.company import Measured
 from haystack_integrations.crag.judging.copies import measure_apart, measure_once
 from haystack_integrations.crag.judging.evidence import Features
 from haystack_integrations.crag.judging.heads import Values
-from haystack_integrations.crag.judging.likely import Likely, likely_of
+from haystack_integrations.crag.judging.likely import Likely, likely_of, listed
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.rules.definitions import definitions
 from haystack_integrations.crag.judging.rules.editions import of_other_years
@@ -24,7 +24,6 @@ from haystack_integrations.crag.judging.rules.rows import rows
 from haystack_integrations.crag.judging.rules.sections import of_other_sections
 from haystack_integrations.crag.judging.rules.tasks import tasks
 from haystack_integrations.crag.judging.rules.unanswered import unanswered
-from haystack_integrations.crag.judging.verdicts import listed
 from haystack_integrations.crag.texts.languages.common_words import is_other_script
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.vocabulary import JUDGED
@@ -130,16 +129,9 @@ def concluded(
         told = entries(bare, texts) | rows(bare, texts) | definitions(bare, texts) | tasks(bare, texts)
         told &= ~doubted
         likely, conclusion = _told(likely, conclusion, told) if told.any() else (likely, conclusion)
-    if not (missing := len(absent(bare, texts))):
-        return with_hops(likely, asked, readings), conclusion
-    odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
-    probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}
-    verdict = "ambiguous" if conclusion.verdict == "correct" else conclusion.verdict
-    said = conclusion._replace(
-        verdict=verdict, probabilities=probabilities, covered=conclusion.covered * _SELDOM, absent=missing
-    )
-    likely = replace(likely, answers=np.minimum(likely.answers, _SELDOM))
-    return with_hops(likely, asked, readings), said
+    if missing := len(absent(bare, texts)):
+        likely, conclusion = _lacking(likely, conclusion, missing)
+    return with_hops(likely, asked, readings), conclusion
 
 
 def _told(likely: Likely, conclusion: Conclusion, told: NDArray[np.bool_]) -> tuple[Likely, Conclusion]:
@@ -153,6 +145,17 @@ def _told(likely: Likely, conclusion: Conclusion, told: NDArray[np.bool_]) -> tu
     rest = {name: value * (1 - _ENTRY) / sum(odds.values()) for name, value in odds.items()}
     said = {"correct": _ENTRY, **rest}
     return raised, conclusion._replace(verdict="correct", probabilities=said, covered=max(conclusion.covered, _ENTRY))
+
+
+def _lacking(likely: Likely, conclusion: Conclusion, missing: int) -> tuple[Likely, Conclusion]:
+    """Take documents to answer seldom that lack so many things that the question names exactly."""
+    odds = {name: value * (_SELDOM if name == "correct" else 1) for name, value in conclusion.probabilities.items()}
+    probabilities = {name: value / sum(odds.values()) for name, value in odds.items()}
+    verdict = "ambiguous" if conclusion.verdict == "correct" else conclusion.verdict
+    said = conclusion._replace(
+        verdict=verdict, probabilities=probabilities, covered=conclusion.covered * _SELDOM, absent=missing
+    )
+    return replace(likely, answers=np.minimum(likely.answers, _SELDOM)), said
 
 
 def _by_words(signals: Features) -> Features:

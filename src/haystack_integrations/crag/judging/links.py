@@ -1,12 +1,59 @@
-"""Which document of a list speaks of which other one: it has that one's title in its text."""
+"""Which document of a list speaks of which other one, having its title in its text, and what two cover together."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+from haystack_integrations.crag.judging.asking import Asked
+from haystack_integrations.crag.judging.evidence import Features, weight_of
 from haystack_integrations.crag.judging.reading import Reading
 
 _NAMED: Final = 32
+
+
+def covered_jointly(
+    asked: Asked, readings: Sequence[Reading], features: Sequence[Features], found: Sequence[frozenset[str]]
+) -> list[Features]:
+    """
+    Measure what each document covers together with another one: questions of two hops need two.
+
+    :param asked: The question.
+    :param readings: The documents.
+    :param features: What was measured of each.
+    :param found: The question's terms in each.
+    :returns: Further signals of each.
+    """
+    links, size = links_of(readings), range(len(readings))
+    known: dict[frozenset[str], float] = {}
+
+    def share(terms: frozenset[str]) -> float:
+        if terms not in known:  # most documents of a list have the same of the question's terms
+            known[terms] = weight_of(asked, terms) / asked.total
+        return known[terms]
+
+    def joint_of(n: int, others: Iterable[int], otherwise: float) -> float:
+        return max((share(found[n] | found[k]) for k in others), default=otherwise)
+
+    shown, spoken = _two_of_each(found), turned(links)
+    rows = []
+    for n, own in enumerate(features):
+        by, to = links[n], spoken[n]
+        joint = joint_of(n, (k for k in shown if k != n), own["covered"])
+        rows.append(
+            {
+                "joint": joint,
+                "joint_gain": joint - own["covered"],
+                "beyond_first": share(found[n] - found[0 if n else 1]) if len(size) > 1 else 0.0,
+                "spoken_of": float(bool(by)),
+                "speaks_of": float(bool(to)),
+                "spoken_of_covered": max((features[k]["covered"] for k in by), default=0.0),
+                "speaks_of_covered": max((features[k]["covered"] for k in to), default=0.0),
+                "spoken_of_named": max((features[k]["title_named"] for k in by), default=0.0),
+                "linked_joint": joint_of(n, by | to, 0.0),
+            }
+        )
+    return rows
 
 
 def links_of(readings: Sequence[Reading]) -> list[set[int]]:
@@ -61,3 +108,11 @@ def speaks_of(reading: Reading, name: Sequence[str]) -> bool:
         if not begins:
             return False
     return True
+
+
+def _two_of_each(found: Sequence[frozenset[str]]) -> list[int]:
+    """Choose whom others are joined with: documents with the same of the question's terms cover the same together."""
+    alike: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+    for n, terms in enumerate(found):
+        alike[terms].append(n)
+    return [n for same in alike.values() for n in same[:2]]  # the second for the first itself

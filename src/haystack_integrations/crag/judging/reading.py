@@ -201,7 +201,7 @@ def _walked(parts: Sequence[str]) -> dict[str, Any]:
     """Go through the words of a text once; gives what a reading says of them."""
     starts, names, numbers, years = list[int](), list[int](), list[int](), list[int]()
     stems, large, first, beginning = list[str](), list[str](), list[str](), list[WordForm]()
-    position, form_of = 0, surface.word_forms().__getitem__
+    position, form_of = 0, surface.WORD_FORMS.__getitem__
     for part in parts:
         starts.append(position)
         forms = list(map(form_of, surface_words(part)))

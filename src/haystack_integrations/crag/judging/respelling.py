@@ -18,10 +18,10 @@ from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.texts.languages.irregular import irregular_forms
 from haystack_integrations.crag.texts.languages.spelling import other_spellings, reread
-from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS, stems
-from haystack_integrations.crag.texts.notations.amounts import written_in_digits
+from haystack_integrations.crag.texts.languages.stemming import STEMS, STOP_WORDS
 from haystack_integrations.crag.texts.notations.dates import dates_in, in_numbers
-from haystack_integrations.crag.texts.notations.figures import written_figures
+from haystack_integrations.crag.texts.notations.figures import amounts_in, figures_in
+from haystack_integrations.crag.texts.notations.rewriting import rewritten
 from haystack_integrations.crag.texts.notations.versions import written_versions
 from haystack_integrations.crag.texts.notations.writings import written_otherwise
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
@@ -72,7 +72,7 @@ def as_meant(
 def _in_other_forms(question: str, readings: Sequence[Reading]) -> Iterator[tuple[str, str]]:
     """Find the form that documents have of an irregular word (frozen, freeze); nothing that is searched for."""
     for word in words(question):
-        if stems()[word] and not _holds(readings, word):
+        if STEMS[word] and not _holds(readings, word):
             yield from ((word, other) for other in irregular_forms(word)[::-1] if _holds(readings, other))
 
 
@@ -97,7 +97,7 @@ def respelled(
     :returns: What to read for which word or words of the question; nothing for nearly all questions.
     """
     asked = words(query)
-    missing = {word for word in asked if len(word) <= _LONGEST and stems()[word] and not _holds(readings, word)}
+    missing = {word for word in asked if len(word) <= _LONGEST and STEMS[word] and not _holds(readings, word)}
     written = [f"{title}\n{content}" for title, content in texts]
     twins = {
         word: [other for other in other_spellings(word) if _holds(readings, other) and _is_shown(other, written)]
@@ -111,9 +111,9 @@ def respelled(
     }
     found |= {word: parts for word in missing if (parts := _in_two(word, texts, readings)) is not None}
     found |= dict(chain(short_for_long(query, missing, asked, written), long_for_short(asked, written)))
-    # A time first: its "pm" may be written in several ways, too.
-    for otherwise in (written_figures, _dated, written_in_digits, written_otherwise, written_versions):
-        found |= dict(otherwise(query, written))
+    found |= dict(rewritten(figures_in, query, written))  # first: the "pm" of a time has several writings, too
+    found |= dict(_dated(query, written)) | dict(rewritten(amounts_in, query, written))
+    found |= dict(written_otherwise(query, written)) | dict(written_versions(query, written))
     found |= dict(written_measures(reread(query, found), written))
     rest = missing - {part for parts in found for part in parts.split()}
     doubtful = list(_doubtful(rest, frequencies))
@@ -135,7 +135,7 @@ def _dated(query: str, written: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _holds(readings: Sequence[Reading], word: str) -> bool:
-    stem = stems()[word]
+    stem = STEMS[word]
     return bool(stem) and any(reading.holds(stem) for reading in readings)
 
 
@@ -143,8 +143,8 @@ def _is_shown(word: str, written: Sequence[str]) -> bool:
     """Tell whether texts have a word by its own letters: without its marks, pot is no poet."""
     if not word.isascii():
         return any(word in words(text) for text in written)
-    stem = stems()[word]
-    return any(shown.isascii() and stems()[shown] == stem for text in written for shown in words(text))
+    stem = STEMS[word]
+    return any(shown.isascii() and STEMS[shown] == stem for text in written for shown in words(text))
 
 
 def _in_two(word: str, texts: Sequence[tuple[str, str]], readings: Sequence[Reading]) -> str | None:
@@ -170,7 +170,7 @@ def _is_compound(one: str, two: str) -> bool:
 
 def _doubtful(missing: set[str], frequencies: Frequencies) -> Iterator[str]:
     """Give the words that may be slips: neither English nor the corpus has them."""
-    unknown = {word: stems()[word] for word in sorted(missing) if may_be_slip(word)}
+    unknown = {word: STEMS[word] for word in sorted(missing) if may_be_slip(word)}
     if unknown:
         _, known = frequencies((*unknown.values(), _NOBODYS))
         nobodys = known.get(_NOBODYS, 0)

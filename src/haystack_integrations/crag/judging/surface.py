@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS
 from haystack_integrations.crag.texts.remembering import Remembered
 
 TITLE: Final = "TITLE"
@@ -132,20 +132,12 @@ def is_year(word: str) -> bool:
 
 def _form(word: str) -> WordForm:
     lowered = word.lower()
-    stem = stems()[lowered]
+    stem = STEMS[lowered]
     shown = plain = stem or lowered
     if word.isdigit():
         shown = YEAR if is_year(word) else NUMBER
     return WordForm(stem, plain, shown, word[0].isupper())
 
 
-_forms: Final = Remembered(_form)
-
-
-def word_forms() -> Mapping[str, WordForm]:
-    """
-    Give the forms of words by the word as it is written; see `stemming.stems`.
-
-    :returns: A mapping that knows every word but the empty one.
-    """
-    return _forms
+WORD_FORMS: Final[Mapping[str, WordForm]] = Remembered(_form)
+"""The forms of words by the word as it is written; it knows every word but the empty one, as `stemming.STEMS` does."""

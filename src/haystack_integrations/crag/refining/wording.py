@@ -12,7 +12,7 @@ from haystack_integrations.crag.judging.asking import kind_of
 from haystack_integrations.crag.judging.reading import BRACKETS
 from haystack_integrations.crag.judging.surface import is_year
 from haystack_integrations.crag.texts.languages.function_words import naming
-from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS
 from haystack_integrations.crag.texts.text import surface_words
 from haystack_integrations.crag.texts.wording import pair
 
@@ -159,7 +159,7 @@ class _Reader:
 def _asked(query: str) -> tuple[Stem, list[tuple[str, str]]]:
     """Give the question's words with their terms, and how a word becomes a term."""
     written = naming(surface_words(query))
-    for stem in (stems().__getitem__, str):
+    for stem in (STEMS.__getitem__, str):
         asked = [(word, term) for word in written if (term := stem(word.lower()))]
         if asked:
             break

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from haystack.dataclasses import ChatMessage, StreamingChunk
 
-from haystack_integrations.crag.texts.halves import whole
+from haystack_integrations.crag.texts.steering import whole
 
 _TEXTS: Final = ("text", "output_text")
 _THOUGHTS: Final = ("thinking", "reasoning")

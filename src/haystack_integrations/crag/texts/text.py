@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from haystack_integrations.crag.texts.languages.abbreviations import leaves_open
 from haystack_integrations.crag.texts.languages.spelling import unelided
-from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS, stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS, STOP_WORDS
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
@@ -136,7 +136,7 @@ def terms(text: str) -> list[str]:
     :param text: Any text.
     :returns: The stems in order of appearance, repeated as often as they occur.
     """
-    return [stem for stem in map(stems().__getitem__, words(text)) if stem]
+    return [stem for stem in map(STEMS.__getitem__, words(text)) if stem]
 
 
 def count_tokens(text: str) -> int:

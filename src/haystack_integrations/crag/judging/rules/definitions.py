@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from haystack_integrations.crag.judging.rules.entries import PROSE
 from haystack_integrations.crag.texts.questions.defined import Defined, defined_thing
 from haystack_integrations.crag.texts.text import sentences
 
@@ -23,7 +24,6 @@ _IS: Final = (
 _GLOSSARY: Final = re.compile(r"(?i)\b(?:glossar\w*|terminology|definitions|vocabulary|abbreviations|acronyms)\b")
 _ITEM: Final = re.compile(r"(?:[-*+]|#{1,6}|\d{1,3}[.)]) +")
 _NAMES: Final = re.compile(r"[(),;/]| or | also (?:called|known as) ")
-_PROSE: Final = re.compile(r"(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
 _MARKS: Final = re.compile(r"[*`\"\u201c\u201d]+")
 _PLURAL: Final = re.compile(r"(?<=[a-z]{3})(?<![sui])s$")
 _LONGEST_TERM: Final = 80
@@ -69,7 +69,7 @@ def _tells(asked: Defined, title: str, content: str) -> bool:
     if any(says.match(" ".join(_MARKS.sub("", one).split())) for one in told):
         return True
     entries = (_MARKS.sub("", said) for term, said in items if name in map(_plain, _NAMES.split(term)))
-    return _GLOSSARY.search(f"{title}\n{first}") is not None and any(map(_PROSE.search, entries))
+    return _GLOSSARY.search(f"{title}\n{first}") is not None and any(map(PROSE.search, entries))
 
 
 def _plain(name: str) -> str:

@@ -45,7 +45,9 @@ _ALONE: Final = r"(?:\(\))?[`*\"]*(?: ?[=<\[({].{0,60}| \w+)?[`*\"]*:?\s*$"
 _BESIDE: Final = r"(?:\(\))?[`*\"]*(?:(?: *\|| {2,})|(?<=[`*\"])(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
 # An id is no word that might begin a sentence: "E05: the target is read-only".
 _BEHIND_ID: Final = r"[`*\"]*(?:(?: *\|| {2,})|(?: ?\([^)]*\))?(?::| [-\u2013\u2014]) )(?P<text>.*)"
-_PROSE: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
+PROSE: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}+[\s,-]++){3}[A-Za-z]{2}")
+"""Four words in a row: what is said of a name, and no value."""
+
 # As a value: the text may speak of "the default shell" and of what overrides it.
 _DEFAULT: Final = re.compile(r"(?i)\bdefaults?(?:\W?:|\s+(?:is|are|values?|to)\b)|\bby\s+default\b|\(the\s+default\)")
 _VALUES: Final = re.compile(
@@ -88,11 +90,11 @@ def _subject(query: str) -> _Subject | None:
         # In other languages by their words: "Was bedeutet E05?"
         named = naming(query.strip("?!.\u00bf\u00a1 ").split())
         is_code = len(named) == 1 and named[0] != query and _CODE.fullmatch(named[0])
-        return _Subject(named[0], (), _PROSE) if is_code else None
+        return _Subject(named[0], (), PROSE) if is_code else None
     name = found["name"]
     is_named = bool(found["kind"] or found["kind_behind"] or found["default"]) or _CODE.fullmatch(name) is not None
     products = tuple(filter(None, (found["before"], found["behind"], found["last"])))
-    wanted = _DEFAULT if found["default"] else _VALUES if found["values"] else _PROSE
+    wanted = _DEFAULT if found["default"] else _VALUES if found["values"] else PROSE
     return _Subject(name, products, wanted) if is_named and len(name) >= _SHORTEST else None
 
 
@@ -101,7 +103,7 @@ def _explains(subject: _Subject, title: str, content: str) -> bool:
     above = f"{title}\n{first}"
     if not all(re.search(rf"(?i)(?<!\w){re.escape(each)}(?!\w)", above) for each in subject.products):
         return False
-    told = [text for text in _told(subject.name, content) if _PROSE.search(text) and not _CHANGE.match(text)]
+    told = [text for text in _told(subject.name, content) if PROSE.search(text) and not _CHANGE.match(text)]
     return any(map(subject.wanted.search, told))
 
 

@@ -12,17 +12,18 @@ from itertools import chain, islice
 from typing import Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
-from haystack_integrations.crag.judging.rules.about import about
-from haystack_integrations.crag.judging.rules.opposites import kinds_in, untold_kinds
-from haystack_integrations.crag.judging.rules.other_names import names_in, nouns_in, untold, untold_nouns
-from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
-from haystack_integrations.crag.judging.rules.reasons import reason_asked, untold_reason
+from haystack_integrations.crag.judging.rules.opposites import untold_kinds
+from haystack_integrations.crag.judging.rules.other_names import untold_names, untold_nouns
+from haystack_integrations.crag.judging.rules.properties import untold_properties
+from haystack_integrations.crag.judging.rules.reasons import untold_reason
 from haystack_integrations.crag.number_words import written_out
+from haystack_integrations.crag.texts.languages.function_words import language_of
 from haystack_integrations.crag.texts.languages.inflections import language_between
 from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.notations.dates import dates_in
 from haystack_integrations.crag.texts.notations.figures import figures_in
 from haystack_integrations.crag.texts.notations.versions import versions_in
+from haystack_integrations.crag.texts.text import words
 
 _CURRENCY: Final = "$\u20ac\u00a3\u00a5"
 _YEAR: Final = re.compile(r"1\d{3}|2[01]\d{2}")
@@ -82,33 +83,26 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         year of which they tell none.
     """
     query = plain_digits(query)
-    options, code, ids = _OPTION.findall(query), _CODE.findall(query), _ID.findall(query)
-    signed, bare, language = _SIGNED.findall(query), _BARE.findall(query), language_between(query, texts)
-    names, nouns = names_in(query, language), nouns_in(query, language)
-    properties, kinds = properties_in(query), kinds_in(query)
-    asked = (options, code, _DOTTED.findall(query), signed, bare, names, nouns, properties, kinds)
-    if not (any(asked) or reason_asked(query, language) or any(map(str.isdigit, query))):
-        return []
+    language = language_between(query, texts) or language_of(words(query))
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
+    code = _CODE.findall(query)
     found = (
-        untold(names, shown),
-        untold_nouns(nouns, shown),
-        untold_properties(
-            properties, about(query, [each.written for each in properties], shown) if properties else shown
-        ),
-        untold_kinds(query, kinds, shown),
+        untold_names(query, shown, language),
+        untold_nouns(query, shown, language),
+        untold_properties(query, shown),
+        untold_kinds(query, shown),
         untold_reason(query, shown, language),
         _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
         _versions(query, shown),
         _days(query, shown),
-        _ids(ids, shown),
+        _ids(query, shown),
         _numbered(query, shown),
         _counted(query, shown),
-        _options(options, shown),
+        _options(query, shown),
         _names(code, shown),
-        _dotted(query, {*code}, shown),
-        _with_signs(signed, shown),
-        _without_signs(bare, shown),
+        _dotted(query, code, shown),
+        _with_signs(query, shown),
+        _without_signs(query, shown),
     )
     return list(chain.from_iterable(islice(each, MOST_NUMBERS) for each in found))
 
@@ -150,9 +144,9 @@ def _days(query: str, shown: Sequence[str]) -> Iterator[str]:
             yield written
 
 
-def _ids(ids: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+def _ids(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Look for ids whatever parts them; behind letters the number is enough: FY2023, fiscal year 2023."""
-    for one in dict.fromkeys(ids):
+    for one in dict.fromkeys(_ID.findall(query)):
         parts = [f"0*{part.lstrip('0')}" if part.isdigit() else part for part in _PARTS.findall(one)]
         number = rf"|(?<![\d.,]){parts[-1]}(?![.,]?\d)" if one[0].isalpha() else ""
         if not _tells(shown, rf"(?i)(?<![^\W_]){_PARTED.join(parts)}(?![^\W_]){number}"):
@@ -194,8 +188,8 @@ def _are_told_apart(thing: str, shown: Sequence[str], *, is_known: bool) -> bool
     return len(numbers) > 1
 
 
-def _options(options: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
-    for option in dict.fromkeys(options):
+def _options(query: str, shown: Sequence[str]) -> Iterator[str]:
+    for option in dict.fromkeys(_OPTION.findall(query)):
         name = option.strip("-")
         flags = "" if len(name) == 1 else "(?i)"  # -r and -R are two
         if not _tells(shown, rf"{flags}{_DASH}{re.escape(name)}(?![\w-])"):
@@ -218,8 +212,8 @@ def _dotted(query: str, code: Collection[str], shown: Sequence[str]) -> Iterator
             yield from _names([found[0]], shown)
 
 
-def _with_signs(names: Sequence[tuple[str, str, str]], shown: Sequence[str]) -> Iterator[str]:
-    for name, word, sign in dict.fromkeys(names):
+def _with_signs(query: str, shown: Sequence[str]) -> Iterator[str]:
+    for name, word, sign in dict.fromkeys(_SIGNED.findall(query)):
         # A letter may be spelt out: R&D, research and development.
         parts = [rf"{part}\w*" if len(part) == 1 else part for part in name.split("&")]
         other = f"{word}{_SIGNS[sign]}" if sign else rf"{_AND.join(parts)}(?!\w)"
@@ -227,9 +221,9 @@ def _with_signs(names: Sequence[tuple[str, str, str]], shown: Sequence[str]) -> 
             yield name
 
 
-def _without_signs(letters: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+def _without_signs(query: str, shown: Sequence[str]) -> Iterator[str]:
     """Find a letter that documents have with such a sign only: who asks for C is not told by C++."""
-    for letter in dict.fromkeys(letters):
+    for letter in dict.fromkeys(_BARE.findall(query)):
         if _tells(shown, rf"(?<!\w){letter}(?:\+\+|#)") and not _tells(shown, rf"(?<![\w&-]){letter}(?![\w+#&])"):
             yield letter
 

@@ -13,7 +13,7 @@ from haystack_integrations.crag.judging.rules.about import about
 from haystack_integrations.crag.texts.text import sentences
 
 
-class Kind(NamedTuple):
+class _Kind(NamedTuple):
     """
     One of several kinds.
 
@@ -27,12 +27,12 @@ class Kind(NamedTuple):
     is_asked: bool
 
 
-def _kind(named: str, told: str = "", *, is_asked: bool = True) -> Kind:
+def _kind(named: str, told: str = "", *, is_asked: bool = True) -> _Kind:
     name = rf"\b(?:{named})\b"
-    return Kind(re.compile(name, re.IGNORECASE), re.compile(rf"{name}|{told or name}", re.IGNORECASE), is_asked)
+    return _Kind(re.compile(name, re.IGNORECASE), re.compile(rf"{name}|{told or name}", re.IGNORECASE), is_asked)
 
 
-def _period(adjective: str, noun: str, told: str) -> Kind:
+def _period(adjective: str, noun: str, told: str) -> _Kind:
     return _kind(rf"{adjective}|(?:per|an?|each|every|/) ?{noun}", rf"\b{noun}|{told}")
 
 
@@ -89,46 +89,38 @@ _GROUPS: Final = (
 _ONLY: Final = re.compile(r"(?i)\b(?:only|alone|exclusively|solely|not?)\b")
 
 
-def kinds_in(query: str) -> list[tuple[str, Kind, Sequence[Kind]]]:
-    """
-    Find kinds that a question asks for.
-
-    :param query: The question.
-    :returns: The word of each, the kind, and the others of its group; nothing of a group of which it names two.
-    """
-    found = list[tuple[str, Kind, Sequence[Kind]]]()
-    for group in _GROUPS:
-        asked = [(named[0], kind) for kind in group if (named := kind.named.search(query))]
-        if len(asked) == 1 and asked[0][1].is_asked:
-            word, kind = asked[0]
-            found.append((word, kind, [other for other in group if other is not kind]))
-    return found
-
-
-def untold_kinds(query: str, asked: Sequence[tuple[str, Kind, Sequence[Kind]]], shown: Sequence[str]) -> Iterator[str]:
+def untold_kinds(query: str, shown: Sequence[str]) -> Iterator[str]:
     """
     Find kinds that no document about the question tells, though one tells another kind.
 
     ```python
-    from haystack_integrations.crag.judging.rules.opposites import kinds_in, untold_kinds
+    from haystack_integrations.crag.judging.rules.opposites import untold_kinds
 
     hours, asked = ["Summer hours of the lido: 8:00 to 21:00."], "What are the winter hours of the lido?"
-    assert [*untold_kinds(asked, kinds_in(asked), hours)] == ["winter"]
-    assert [*untold_kinds(asked, kinds_in(asked), [hours[0] + " In January it is closed."])] == []
+    assert [*untold_kinds(asked, hours)] == ["winter"]
+    assert [*untold_kinds(asked, [hours[0] + " In January it is closed."])] == []
     ```
 
     :param query: The question.
-    :param asked: Its kinds, of `kinds_in`.
     :param shown: The documents.
     :returns: Their words, as the question has them.
     """
-    for word, kind, others in asked:
+    for word, kind, others in _kinds_in(query):
         texts = about(query, [word], shown)
         if not any(map(kind.told.search, texts)) and any(_tells(other, text) for other in others for text in texts):
             yield word
 
 
-def _tells(kind: Kind, text: str) -> bool:
+def _kinds_in(query: str) -> Iterator[tuple[str, _Kind, Sequence[_Kind]]]:
+    """Give the word of each kind that a question asks for, the kind, and the others; none of a group of two of them."""
+    for group in _GROUPS:
+        asked = [(named[0], kind) for kind in group if (named := kind.named.search(query))]
+        if len(asked) == 1 and asked[0][1].is_asked:
+            word, kind = asked[0]
+            yield word, kind, [other for other in group if other is not kind]
+
+
+def _tells(kind: _Kind, text: str) -> bool:
     """Tell whether a text names a kind, and not that it is the only one."""
     if not kind.named.search(text):
         return False

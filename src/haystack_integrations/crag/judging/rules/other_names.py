@@ -13,7 +13,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from haystack_integrations.crag.judging.surface import normalised
-from haystack_integrations.crag.texts.languages.function_words import FUNCTION_WORDS, language_of
+from haystack_integrations.crag.texts.languages.function_words import FUNCTION_WORDS
 from haystack_integrations.crag.texts.languages.spelling import unelided
 from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import sentences, words
@@ -63,7 +63,7 @@ def names_in(query: str, language: str | None = None) -> list[str]:
     Find names: words with a capital inside a sentence, which most languages give to names alone; not German.
 
     :param query: A question.
-    :param language: Its language, in small letters; told by its words, where none is given.
+    :param language: Its language, in small letters; None for English.
     :returns: Each as it is written, but for those with a digit, which have several writings (E53, E-53); none of a
         question that has capitals everywhere (How Do I ...).
     """
@@ -71,10 +71,8 @@ def names_in(query: str, language: str | None = None) -> list[str]:
     told = [query[start:end] for start, end in sentences(query)]
     # What one tells of oneself first is no part of the question.
     query = " ".join([each for each in told if each.endswith("?")] or told)
-    asked, typed = words(query), query.split()
-    language = language or language_of(asked)
-    common = FUNCTION_WORDS[language] if language else STOP_WORDS
-    is_told = language != "german" if language else sum(word in common for word in asked) >= _FEWEST
+    typed, common = query.split(), FUNCTION_WORDS[language] if language else STOP_WORDS
+    is_told = language != "german" if language else sum(word in common for word in words(query)) >= _FEWEST
     has_small = any(word.islower() and word not in common for word in typed)
     has_capital = any(word.isupper() or word.istitle() for word in typed[1:] if word.lower() in common - {"i"})
     written = " ".join(map(unelided, typed)) if language else query
@@ -82,22 +80,24 @@ def names_in(query: str, language: str | None = None) -> list[str]:
     return [name for name in found if not any(map(str.isdigit, name)) and not (language and name.lower() in common)]
 
 
-def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+def untold_names(query: str, shown: Sequence[str], language: str | None = None) -> Iterator[str]:
     """
     Find names that no document has in any part.
 
     ```python
-    from haystack_integrations.crag.judging.rules.other_names import names_in, untold
+    from haystack_integrations.crag.judging.rules.other_names import untold_names
 
-    names = names_in("Which train to Leeds leaves York before the Canadian one?")
-    assert [*untold(names, ["From York to Canada, a train leaves at 9:10."])] == ["Leeds"]
+    asked = "Which train to Leeds leaves York before the Canadian one?"
+    assert [*untold_names(asked, ["From York to Canada, a train leaves at 9:10."])] == ["Leeds"]
     ```
 
-    :param names: The names, as the question writes them.
+    :param query: The question.
     :param shown: The documents.
-    :returns: Those of them; no days and months, which a range may cover.
+    :param language: As for `names_in`.
+    :returns: The names, as `names_in` gives them; no days and months, which a range may cover.
     """
-    written, plain = "\n".join(shown).lower(), ""
+    names, plain = names_in(query, language), ""
+    written = "\n".join(shown).lower() if names else ""
     for name in names:
         said = words(_POSSESSIVE.sub("", _plain(name)))
         parts = [part for part in said if len(part) > 1 and part not in STOP_WORDS]
@@ -108,43 +108,38 @@ def untold(names: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
                 yield name
 
 
-def nouns_in(query: str, language: str | None = None) -> list[str]:
-    """
-    Find nouns of a question: in German, which gives a capital to all of them, and behind what only nouns stand behind.
-
-    :param query: A question.
-    :param language: Its language, in small letters; told by its words, where none is given.
-    :returns: Each as it is written, but for a first word; none of a question in another language.
-    """
-    language = language or language_of(words(query))
-    if language is None or (pattern := _NOUN if language == "german" else _BEHIND.get(language)) is None:
-        return []
-    common, adjectives = FUNCTION_WORDS[language], _ADJECTIVES.get(language, ())
-    found = ((noun, noun.lower()) for noun in pattern.findall(query))
-    return [noun for noun, low in found if low not in common and not low.endswith(adjectives)]
-
-
-def untold_nouns(nouns: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+def untold_nouns(query: str, shown: Sequence[str], language: str | None) -> Iterator[str]:
     """
     Find nouns that no document has, neither as a word nor as the first or last part of one.
 
     ```python
-    from haystack_integrations.crag.judging.rules.other_names import nouns_in, untold_nouns
+    from haystack_integrations.crag.judging.rules.other_names import untold_nouns
 
     texts = ["Im Museum kostet der Eintritt 8 Euro, mit Museumskarte 4 Euro."]
-    assert [*untold_nouns(nouns_in("Was kostet im Museum der Katalog?"), texts)] == ["Katalog"]
-    assert [*untold_nouns(nouns_in("Was kostet im Museum der Eintritt mit Karte?"), texts)] == []
+    assert [*untold_nouns("Was kostet im Museum der Katalog?", texts, "german")] == ["Katalog"]
+    assert [*untold_nouns("Was kostet im Museum der Eintritt mit Karte?", texts, "german")] == []
     ```
 
-    :param nouns: The nouns, as the question writes them.
+    :param query: The question.
     :param shown: The documents, in the forms in which the question has its words (`texts.languages.inflections`).
-    :returns: Those of them.
+    :param language: The language of the question, in small letters; None for English.
+    :returns: The nouns, as the question writes them.
     """
+    nouns = _nouns_in(query, language)
     written = "\n".join(shown).lower() if nouns else ""
     for noun in dict.fromkeys(nouns):
         low = re.escape(noun.lower())
         if not re.search(rf"(?<!\w){low}|{low}(?!\w)", written):
             yield noun
+
+
+def _nouns_in(query: str, language: str | None) -> list[str]:
+    """Find nouns: in German, which gives a capital to all of them, and behind what only nouns stand behind."""
+    if language is None or (pattern := _NOUN if language == "german" else _BEHIND.get(language)) is None:
+        return []
+    common, adjectives = FUNCTION_WORDS[language], _ADJECTIVES.get(language, ())
+    found = ((noun, noun.lower()) for noun in pattern.findall(query))
+    return [noun for noun, low in found if low not in common and not low.endswith(adjectives)]
 
 
 def _plain(text: str) -> str:

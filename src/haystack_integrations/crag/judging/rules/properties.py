@@ -4,14 +4,19 @@ Properties that no document tells: who asks for the phone number of a person is 
 With a rare name found, the shipped model called nearly any question about it `correct`, whatever it asked (figures:
 benchmarks/other_properties.py). A rule for all properties would lose as much as it saves: an occupation, a nation, a
 place or a date is told without its word. These have a form of their own, or are roles of people.
+
+A list of telephones does not tell the number of a person who stands in another section: the word and the form of what
+is asked are there, and so is the name; only not together.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from haystack_integrations.crag.judging.rules.holders import beside, holder_in
+from haystack_integrations.crag.judging.rules.about import about
+from haystack_integrations.crag.judging.rules.other_names import is_begun
 from haystack_integrations.crag.texts.questions.measures import PATTERNS
+from haystack_integrations.crag.texts.text import words
 
 _MEASURED: Final = re.compile(
     r"(?i)\b(?:(?P<phone>(?:tele)?phone number)|(?P<mail>e[- ]?mail address)"
@@ -53,29 +58,53 @@ _OTHERWISE: Final = {
 }
 """Roles that are told in other words than by what they begin with: the producer produced it."""
 _STEM, _ENDING = 4, 3
+_CAPITAL: Final = r"[A-Z\u00c0-\u00de][\w'\u2019-]*\w"
+# Of two words, or behind a title: any other may be the name of the house, which stands beside no number.
+_PERSON: Final = (
+    rf"(?:(?:(?:Mrs?|Ms|Dr|Prof(?:essor)?)\b\.? )+({_CAPITAL}(?: {_CAPITAL})*)|({_CAPITAL}(?: {_CAPITAL})+))"
+)
+_HOLDER: Final = re.compile(
+    rf"(?:number|address|old) (?:of|for|is|was) {_PERSON}|{_PERSON}['\u2019]s? (?:\w+[ -]){{1,2}}?(?:number|address)"
+)
+_PARAGRAPHS: Final = re.compile(r"\n[^\S\n]*\n")
+_DIVIDER: Final = re.compile(r"[\s|:-]+")
 
 
-class Property(NamedTuple):
-    """
-    What a question asks for.
-
-    :param written: As the question has it.
-    :param told: What tells it: a document with any of these may.
-    :param holder: The name of the person beside whom it must stand, if it is one's.
-    """
+class _Property(NamedTuple):
+    """What a question asks for, what may tell it, and the name of the person beside whom it must stand, if any."""
 
     written: str
     told: tuple[re.Pattern[str], ...]
     holder: str = ""
 
 
-def properties_in(query: str) -> list[Property]:
+def untold_properties(query: str, shown: Sequence[str]) -> Iterator[str]:
     """
-    Find properties that a question asks for and no document tells without their word or form.
+    Find properties of which no document about the question has what may tell them; of a person, beside the name.
+
+    ```python
+    from haystack_integrations.crag.judging.rules.properties import untold_properties
+
+    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
+    assert [*untold_properties("What is the phone number of Ann Lee?", texts)] == ["phone number"]
+    assert [*untold_properties("Who is the manager of Ann Lee?", texts)] == ["manager"]
+    assert [*untold_properties("Who is the manager of Ann Lee?", ["Ann Lee, managed by Ben Fox."])] == []
+    ```
 
     :param query: The question.
-    :returns: A phone number, an e-mail address, a price, a weight, a distance, a size, an age, or the role of a person.
+    :param shown: The documents.
+    :returns: Those of them, as the question has them.
     """
+    asked = _properties_in(query)
+    near = about(query, [each.written for each in asked], shown) if asked else ()
+    for each in asked:
+        beside_it = (_beside(each.holder, text) for text in near) if each.holder else near
+        if not any(pattern.search(text) for text in beside_it for pattern in each.told):
+            yield each.written
+
+
+def _properties_in(query: str) -> list[_Property]:
+    """Find a phone number, an e-mail address, a price, weight, distance, size, age, or the role of a person."""
     measured = [
         (kind.partition("_")[0], written)
         for found in _MEASURED.finditer(query)
@@ -85,37 +114,50 @@ def properties_in(query: str) -> list[Property]:
     roles = (found["role"] for found in _ROLE.finditer(query))
     return [
         *(
-            Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), holder_in(query))
+            _Property(written, (re.compile(rf"(?i){_TOLD[kind]}"), _FORMS[kind]), _holder_in(query))
             for kind, written in measured
         ),
-        *(Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
+        *(_Property(role, (re.compile(rf"(?i){_said(role.lower())}"),)) for role in roles),
     ]
-
-
-def untold_properties(asked: Sequence[Property], shown: Sequence[str]) -> Iterator[str]:
-    """
-    Find properties of which no document has anything that may tell them; of a person, not beside the name.
-
-    ```python
-    from haystack_integrations.crag.judging.rules.properties import properties_in, untold_properties
-
-    texts = ["Ann Lee is a painter. She was born in 1960 in York."]
-    assert [*untold_properties(properties_in("What is the phone number of Ann Lee?"), texts)] == ["phone number"]
-    manager = properties_in("Who is the manager of Ann Lee?")
-    assert [*untold_properties(manager, texts)] == ["manager"]
-    assert [*untold_properties(manager, ["Ann Lee, managed by Ben Fox."])] == []
-    ```
-
-    :param asked: The properties, of `properties_in`.
-    :param shown: The documents that may tell them.
-    :returns: Those of them, as the question has them.
-    """
-    for each in asked:
-        beside_it = (beside(each.holder, text) for text in shown) if each.holder else shown
-        if not any(pattern.search(text) for text in beside_it for pattern in each.told):
-            yield each.written
 
 
 def _said(role: str) -> str:
     begins = rf"\b{re.escape(role[: max(_STEM, len(role) - _ENDING)])}"
     return f"{begins}|{_OTHERWISE[role]}" if role in _OTHERWISE else begins
+
+
+def _holder_in(query: str) -> str:
+    """Find whose number, address or age is asked for: the last word of the name, as several may have the first."""
+    found = _HOLDER.search(" ".join(query.split()))
+    return words(next(filter(None, found.groups())))[-1] if found else ""
+
+
+def _beside(name: str, text: str) -> str:
+    """
+    Give what a document tells beside a name: all where the title has it.
+
+    Else rows, items and paragraphs that have the name, those behind such a paragraph, and what is under such a heading.
+    """
+    title = text.partition("\n")[0]
+    return text if is_begun(name, title.lower()) else "\n".join(_told(name, text))
+
+
+def _told(name: str, text: str) -> Iterator[str]:
+    under, was_told = 0, False  # the level of a heading with the name
+    for paragraph in _PARAGRAPHS.split(text):
+        lines = paragraph.strip().splitlines()
+        if lines and (level := len(lines[0]) - len(lines[0].lstrip("#"))):
+            if not under or level <= under:
+                under = level if is_begun(name, lines[0].lower()) else 0
+            was_told = False
+        if lines and all(line.startswith(("|", "- ", "* ")) for line in lines):
+            # The names of its columns tell what the cells of a row are.
+            head = lines[:1] if len(lines) > 1 and _DIVIDER.fullmatch(lines[1]) else []
+            kept = [line for line in lines if under or was_told or is_begun(name, line.lower())]
+            yield from [*head, *kept] if kept else ()
+            was_told = False
+            continue
+        is_told = is_begun(name, paragraph.lower())
+        if is_told or was_told or under:
+            yield paragraph
+        was_told = is_told

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import kind_of
-from haystack_integrations.crag.texts.languages.function_words import language_of
-from haystack_integrations.crag.texts.text import sentences, terms, words
+from haystack_integrations.crag.texts.text import sentences, terms
 from haystack_integrations.crag.texts.wording import asked_terms
 
 # Wide on purpose: "to keep it dry" may be a reason.
@@ -91,20 +90,6 @@ _BY_LANGUAGE: Final = {
 }
 
 
-def reason_asked(query: str, language: str | None = None) -> re.Pattern[str] | None:
-    """
-    Tell whether a question asks why.
-
-    :param query: The question.
-    :param language: Its language, in small letters; told by its words, where none is given.
-    :returns: What a word of a reason looks like; None where none is asked for.
-    """
-    if language is None and (language := language_of(words(query))) is None:
-        return _REASON if kind_of(query) == "why" else None
-    why, reason = _BY_LANGUAGE.get(language, (None, None))
-    return reason if why and why.match(query) else None
-
-
 def untold_reason(query: str, shown: Sequence[str], language: str | None = None) -> Iterator[str]:
     """
     Find out whether a reason is asked for that no document may tell.
@@ -119,15 +104,23 @@ def untold_reason(query: str, shown: Sequence[str], language: str | None = None)
 
     :param query: The question.
     :param shown: The documents.
-    :param language: The language of the question, in small letters; told by its words, where none is given.
+    :param language: The language of the question, in small letters; None for English.
     :returns: The question word, if so: none of the sentences that have most words of the question, and none beside
         them, has a word of a reason.
     """
-    if (reason := reason_asked(query, language)) is not None:
+    if (reason := _reason_asked(query, language)) is not None:
         near = list(_near(set(asked_terms(query)), shown))
         most = max((often for often, _ in near), default=0)
         if most and not any(reason.search(said) for often, said in near if often == most):
             yield "why"
+
+
+def _reason_asked(query: str, language: str | None) -> re.Pattern[str] | None:
+    """Give what a word of a reason looks like where a question asks why."""
+    if language is None:
+        return _REASON if kind_of(query) == "why" else None
+    why, reason = _BY_LANGUAGE.get(language, (None, None))
+    return reason if why and why.match(query) else None
 
 
 def _near(asked: set[str], shown: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from haystack_integrations.crag.texts.languages.stemming import stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS
 
 _FORMS: Final = (
     "become became|begin began begun|bite bitten|break broke broken|bring brought|build built|burn burnt"
@@ -21,9 +21,7 @@ _FORMS: Final = (
 """None that is a word of its own (left, found, saw)."""
 
 _OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
-    stems()[word]: tuple(other for other in forms.split() if other != word)
-    for forms in _FORMS
-    for word in forms.split()
+    STEMS[word]: tuple(other for other in forms.split() if other != word) for forms in _FORMS for word in forms.split()
 }
 
 
@@ -41,4 +39,4 @@ def irregular_forms(word: str) -> tuple[str, ...]:
     :param word: A word in small letters.
     :returns: Those that do not have its stem; none for most words.
     """
-    return _OTHERS.get(stems()[word], ())
+    return _OTHERS.get(STEMS[word], ())

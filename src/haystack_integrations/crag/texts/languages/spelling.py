@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 from unicodedata import normalize
-
-from haystack_integrations.crag.texts.remembering import Remembered
 
 # Latin and Greek letters, which many people type without their marks. Cyrillic keeps them: its short i is a letter.
 _MARKED: Final = ((0xC0, 0x250), (0x370, 0x400), (0x1E00, 0x2000))
@@ -76,6 +75,7 @@ _TWO_SPELLINGS: Final = tuple(
 )
 
 
+@lru_cache(10_000)
 def other_spellings(word: str) -> tuple[str, ...]:
     """
     Give the spellings that a word may have on the other side of the Atlantic or of a border, and some that no word has.
@@ -91,19 +91,12 @@ def other_spellings(word: str) -> tuple[str, ...]:
     :param word: A word in small letters.
     :returns: Candidates, to be looked for in texts.
     """
-    return _spellings[word]
-
-
-def _spelled(word: str) -> tuple[str, ...]:
     found = (
         word[: place.start()] + other + word[place.end() :]
         for one, other in _TWO_SPELLINGS
         for place in one.finditer(word)
     )
     return tuple(dict.fromkeys(found))
-
-
-_spellings: Final = Remembered(_spelled, 10_000)
 
 
 def reread(query: str, meant: Mapping[str, str]) -> str:

@@ -7,9 +7,9 @@ from typing import Final
 
 import Stemmer
 
-from haystack_integrations.crag.texts.halves import without_halves
 from haystack_integrations.crag.texts.languages.spelling import one_spelling
 from haystack_integrations.crag.texts.remembering import Remembered
+from haystack_integrations.crag.texts.steering import without_halves
 
 STOP_WORDS: Final = frozenset(
     "a about above after again against all also am an and any are aren't as at be because been before being below "
@@ -44,16 +44,9 @@ def _stem(word: str) -> str:
     return "" if nothing else _stemmer.stem(one_spelling(clean))
 
 
-_stems: Final = Remembered(_stem)
-
-
-def stems() -> Mapping[str, str]:
-    """
-    Give stems by lower-case word; empty for a stop word.
-
-    :returns: A mapping that knows every word, for all threads: a look-up is ten times cheaper than stemming again.
-    """
-    return _stems
+STEMS: Final[Mapping[str, str]] = Remembered(_stem)
+"""Stems by lower-case word; empty for a stop word. It knows every word, for all threads: a look-up is ten times cheaper
+than stemming again."""
 
 
 @cache

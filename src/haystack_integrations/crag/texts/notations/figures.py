@@ -1,12 +1,20 @@
-"""Times, sizes and ids, which are written in several ways: 6:30 pm and 18:30, 40 x 60 and 40x60, FL1020 and FL-1020."""
+"""Amounts, times, sizes and ids: 2,500,000 and 2.5 million, 6:30 pm and 18:30, 40 x 60 and 40x60, IC402 and IC-402."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
-from haystack_integrations.crag.texts.notations.rewriting import as_written
+from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS
 
+_SCALES: Final = ZEROS | SHORT_ZEROS | dict.fromkeys(("mn", "mio"), ZEROS["million"]) | {"b": ZEROS["billion"]}
+_AMOUNT: Final = re.compile(
+    rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}}){{1,4}}(?:\.\d{{1,6}})?|\d{{1,15}}(?:\.\d{{1,6}})?)"
+    rf"(?:[ -]?({'|'.join(_SCALES)}))?(?![\w%]|[.,]\d)",
+    re.IGNORECASE,
+)
+_LEAST: Final = 1000
+_YEAR: Final = re.compile(r"1\d{3}|20\d{2}")
 _FIGURE: Final = re.compile(
     r"""(?<![\w.,:/-])(?:
     (?P<hour>[01]?\d|2[0-3])(?:[:h](?P<minute>[0-5]\d))?(?:[ ]?(?P<half>[aApP])(?:\.[mM]\.|[mM]\b))?
@@ -19,6 +27,25 @@ _FIGURE: Final = re.compile(
 _NOON: Final = 12
 _LONGEST_NAME: Final = 4
 _RARE: Final = 3
+
+
+def amounts_in(text: str) -> Iterator[tuple[str, Decimal]]:
+    """
+    Find amounts of a thousand and more; what may be a year is none.
+
+    ```python
+    from haystack_integrations.crag.texts.notations.figures import amounts_in
+
+    assert [*amounts_in("It cost $2.5 million.")] == [("2.5 million", 2_500_000)]
+    ```
+
+    :param text: Any text.
+    :returns: Each as it is written, without a currency, and its value.
+    """
+    for found in _AMOUNT.finditer(text):
+        value = Decimal(found[1].replace(",", "")).scaleb(_SCALES.get((found[2] or "").lower(), 0))
+        if value >= _LEAST and not _YEAR.fullmatch(found[0]):
+            yield found[0], value
 
 
 def figures_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -48,18 +75,6 @@ def figures_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield found[0], (part["wide"], "x", part["high"], *filter(None, [part["deep"]]))
         elif name := part["letters"] or part["name"]:
             yield found[0], (name.lower(), part["number"] or part["named"])
-
-
-def written_figures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """
-    Find how documents write the times, sizes and ids of a question that none of them writes in that way.
-
-    :param query: The question.
-    :param texts: The documents.
-    :returns: Pairs of one as the question has it, in small letters, and what to read for it.
-    """
-    if asked := [*figures_in(query)]:
-        yield from as_written(asked, chain.from_iterable(map(figures_in, texts)))
 
 
 def other_figures(query: str) -> Iterator[str]:

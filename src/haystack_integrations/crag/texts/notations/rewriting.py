@@ -1,10 +1,26 @@
 """What documents write for what a question writes in another way."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TypeVar
 
 _Value = TypeVar("_Value", bound=Hashable)
+
+
+def rewritten(
+    find: Callable[[str], Iterable[tuple[str, _Value]]], query: str, texts: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """
+    Find how documents write what a question has, and none of them writes in that way.
+
+    :param find: Finds it in any text, as it is written, and its value: `amounts_in`, `figures_in`.
+    :param query: The question.
+    :param texts: The documents.
+    :returns: As `as_written`.
+    """
+    if asked := [*find(query)]:
+        yield from as_written(asked, chain.from_iterable(map(find, texts)))
 
 
 def as_written(asked: Iterable[tuple[str, _Value]], told: Iterable[tuple[str, _Value]]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Final
 
 from haystack_integrations.crag.texts.languages.function_words import FUNCTION_WORDS, language_of
-from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS, stems
+from haystack_integrations.crag.texts.languages.stemming import STEMS, STOP_WORDS
 from haystack_integrations.crag.texts.table_heads import heads_of_rows, standing_under
 from haystack_integrations.crag.texts.text import sentences, terms, words
 from haystack_integrations.crag.texts.wording import asked_terms
@@ -117,20 +117,20 @@ def written_measures(query: str, texts: Sequence[str]) -> Iterator[tuple[str, st
         return
     kind = str(found.lastgroup)
     asking = {*words(found[kind])} | ({*words(query)} & _BESIDE.get(kind, frozenset()))
-    asked = {*asked_terms(query)} - {stems()[word] for word in asking}
+    asked = {*asked_terms(query)} - {STEMS[word] for word in asking}
     between = _BETWEEN | _of_grammar(language_of(words(query)))
     amount = _number_of(query[found.end() :]) if kind == "many" else PATTERNS.get(kind, _NEVER)
     for text in texts if asked else ():
         if amount.search(" ".join(text.split())) or (kind in _COLUMNS and _COLUMNS[kind].search(text)):
             for said, measure in _told(text, kind, amount, asked, between):
                 if asked <= said:
-                    yield from ((word, measure) for word in sorted(asking) if stems()[word] not in said)
+                    yield from ((word, measure) for word in sorted(asking) if STEMS[word] not in said)
                     return
 
 
 @cache
 def _of_grammar(language: str | None) -> frozenset[str]:
-    return frozenset(stems()[word] for word in FUNCTION_WORDS[language]) if language else frozenset()
+    return frozenset(STEMS[word] for word in FUNCTION_WORDS[language]) if language else frozenset()
 
 
 def _number_of(things: str) -> re.Pattern[str]:

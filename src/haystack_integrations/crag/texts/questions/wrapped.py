@@ -7,7 +7,6 @@ from urllib.parse import unquote_plus
 
 from haystack_integrations.crag.texts.questions.pointing import points
 
-_SPACE: Final = re.compile(r"%20|\+")
 _KEYS: Final = ("question", "query", "q", "user_input", "input", "prompt", "message", "messages", "text", "content")
 _LABEL: Final = re.compile(
     r"""^[ \t]*(?:
