@@ -25,7 +25,7 @@ from haystack_integrations.crag.replies.json_scan import (
     without_thoughts,
 )
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED, problem_of
-from haystack_integrations.crag.texts.halves import whole
+from haystack_integrations.crag.texts.steering import whole
 
 _MOST_VALUES: Final = 64
 _ROUNDING: Final = 1e-9
