@@ -10,10 +10,11 @@ import pytest
 import yaml
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import fill, graded, grading_by
 
 from haystack_integrations.crag.components import CragRouter, EvidencePromptBuilder
-from haystack_integrations.crag.deciding.abstention_words import sentence, spoken
+from haystack_integrations.crag.deciding.abstention_words import doubtful, sentence, spoken
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.texts.languages.function_words import FUNCTION_WORDS
 from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH
@@ -171,3 +172,15 @@ def test_a_sentence_that_is_not_ours_is_translated_by_nobody() -> None:
     """It is its author's."""
     assert sentence("No idea.", "german") == "No idea."
     assert sentence(ABSTENTION, None) == ABSTENTION
+
+
+@pytest.mark.parametrize("mode", ["enforce", "observe", "off"])
+def test_passages_are_doubted_where_a_verdict_counts(mode: str) -> None:
+    """A run that changes nothing says nothing of what it would have doubted; nor is there a doubt without a record."""
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content="A refund is paid within 30 days of the return.")])
+    result = load("corrective_retrieval", store=store).run(query="Which refund colour do returns have?", mode=mode)
+    assert len(result["documents"]) == 1
+    said = "These passages may not answer the question:" if mode == "enforce" else ""
+    assert doubtful(result["crag"], result["documents"]) == said
+    assert doubtful({}, result["documents"]) == ""

@@ -98,9 +98,10 @@ def doubtful(record: Mapping[str, Any], documents: Sequence[Document]) -> str:
 
     :param record: The record of their run.
     :param documents: The passages.
-    :returns: A sentence in the language of the question; empty where there are none, or the verdict is `correct`.
+    :returns: A sentence in the language of the question; empty where there are none, nothing was judged, the verdict is
+        `correct`, or the run changes nothing (modes `observe` and `off`).
     """
-    if not documents or record["verdict"] == "correct":
+    if not documents or record.get("mode") != "enforce" or record.get("verdict") in (None, "correct"):
         return ""
     return str(phrases(_language(record, documents))["doubtful"])
 
@@ -118,7 +119,8 @@ def alone(record: Mapping[str, Any], documents: Sequence[Document]) -> str:
 
 def _language(record: Mapping[str, Any], documents: Sequence[Document]) -> str | None:
     abstention: Mapping[str, Any] | None = record.get("abstention")
-    return abstention["language"] if abstention else spoken(record["trail"][0]["query"], documents)
+    asked = next((decision["query"] for decision in record.get("trail") or ()), "")
+    return abstention["language"] if abstention else spoken(asked, documents)
 
 
 @cache
