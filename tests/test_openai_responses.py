@@ -133,8 +133,8 @@ def test_grades_are_asked_for_by_a_schema_beside_the_generators_own_settings(res
     grader = BatchRelevanceGrader(responses.generator(generation_kwargs={"text": {"verbosity": "low"}}))
     assert grader.run(query=QUESTION, documents=[PAGE])["report"]["structured"]
     text = responses.asked[0]["text"]
-    assert (text["verbosity"], text["format"]["type"], text["format"]["strict"]) == ("low", "json_schema", True)
-    assert text["format"]["schema"]["required"] == ["grades"]
+    assert (text["verbosity"], text["format"]["type"], text["format"]["strict"]) == ("low", "json_schema", False)
+    assert text["format"]["schema"]["additionalProperties"] == {"type": "number"}
     own = {"text": {"format": {"type": "json_object"}}}
     assert not BatchRelevanceGrader(responses.generator(generation_kwargs=own)).run(query=QUESTION, documents=[PAGE])[
         "report"

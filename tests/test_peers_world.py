@@ -157,8 +157,7 @@ def graded(client: Client, names: list[str]) -> dict[str, float]:
     bird = canary()
     prompt = GradingPrompt(DEFAULT_RUBRIC, DEFAULT_TEMPLATE, scale=1, reasons=False)
     messages = prompt.messages(QUESTION, [*items, bird], None)
-    said = json.loads(client.ask(*(message.text or "" for message in messages)))["grades"].split()
-    scores = {key: float(score) for key, score in zip(said[::2], said[1::2], strict=True)}
+    scores: dict[str, float] = json.loads(client.ask(*(message.text or "" for message in messages)))
     assert scores.pop(bird.key) == 0.1
     return {name: scores[item.key] for name, item in zip(names, items, strict=True)}
 
