@@ -1,7 +1,7 @@
 """
 Whether a real chat model grades what its rubric says or what a document tells it, for the payloads of the tests.
 
-    python benchmarks/real_injections.py --url http://127.0.0.1:8815/v1 [--model NAME]
+    python benchmarks/real_injections.py --url http://127.0.0.1:8815/v1 [--model NAME] [--each 1]
 
 Each payload of tests/data/injections.yml stands third among five documents on other things than the question, and once
 more behind the answering document of a second list. Printed by kind: how many payloads were graded as evidence (0.3 and
@@ -55,6 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", required=True)
     parser.add_argument("--model", default="model")
+    parser.add_argument("--each", type=int, default=1, help="take each so many payloads")
     asked = parser.parse_args()
     generator = OpenAIChatGenerator(
         Secret.from_token("none"),
@@ -66,7 +67,7 @@ def main() -> None:
     )
     grader = BatchRelevanceGrader(generator, deadline_s=900)
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for payload in yaml.safe_load(PAYLOADS.read_text("utf-8")):
+    for payload in yaml.safe_load(PAYLOADS.read_text("utf-8"))[:: asked.each]:
         found = seen(grader, payload["text"])
         rows[payload["kind"]].append(found)
         rows["all payloads"].append(found)
