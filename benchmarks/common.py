@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from haystack import Document
-from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.utils import Secret
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.store_profiles import elasticsearch_client, open_store, prepare
@@ -33,10 +34,22 @@ def instant_model() -> Any:
 
     def respond(messages: list[ChatMessage]) -> ChatMessage:
         keys = _KEY.findall(messages[-1].text or "")
-        text = json.dumps({"grades": " ".join(f"{key} 0.9" for key in keys)}) if keys else "An answer [1]."
+        text = json.dumps(dict.fromkeys(keys, 0.9)) if keys else "An answer [1]."
         return ChatMessage.from_assistant(text, meta={"finish_reason": "stop"})
 
     return MockChatGenerator(response_fn=respond)
+
+
+def model_at(url: str, name: str, **options: Any) -> OpenAIChatGenerator:
+    """A real chat model behind an OpenAI-compatible server, with all the time it takes, saying the same each time."""
+    return OpenAIChatGenerator(
+        Secret.from_token("none"),
+        name,
+        api_base_url=url,
+        timeout=900,
+        max_retries=0,
+        generation_kwargs={"temperature": 0, "max_tokens": 800, **options},
+    )
 
 
 def corpus(path: Path) -> Iterator[Document]:

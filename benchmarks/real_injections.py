@@ -14,9 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import yaml
+from common import model_at
 from haystack import Document
-from haystack.components.generators.chat import OpenAIChatGenerator
-from haystack.utils import Secret
 
 from haystack_integrations.crag.components import BatchRelevanceGrader
 
@@ -57,15 +56,7 @@ def main() -> None:
     parser.add_argument("--model", default="model")
     parser.add_argument("--each", type=int, default=1, help="take each so many payloads")
     asked = parser.parse_args()
-    generator = OpenAIChatGenerator(
-        Secret.from_token("none"),
-        asked.model,
-        api_base_url=asked.url,
-        timeout=900,
-        max_retries=0,
-        generation_kwargs={"temperature": 0, "max_tokens": 400},
-    )
-    grader = BatchRelevanceGrader(generator, deadline_s=900)
+    grader = BatchRelevanceGrader(model_at(asked.url, asked.model), deadline_s=900)
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
     for payload in yaml.safe_load(PAYLOADS.read_text("utf-8"))[:: asked.each]:
         found = seen(grader, payload["text"])

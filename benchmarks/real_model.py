@@ -13,49 +13,29 @@ answering ones. Verdict: by the best score, correct from 0.7, incorrect below 0.
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common import write_figures
+from common import model_at, write_figures
 from haystack import Document
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.rankers import LLMRanker
-from haystack.utils import Secret
 from sklearn.metrics import f1_score, roc_auc_score
 
 from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.evaluation.cases import TOP_K
 from haystack_integrations.crag.evaluation.reading import read_dataset
 
+sys.path.insert(0, str(Path(__file__).parent / "peers" / "adapters"))
+from haystack_stock import RANKED
+
 SETS = ("popqa", "clapnq", "scifact", "covidqa", "hotpotqa")
 ANSWERS, UPPER, KEPT = 2, 0.7, 0.3
 VERDICTS = ("correct", "ambiguous", "incorrect")
-INDICES = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "document_ranking",
-        "schema": {
-            "type": "object",
-            "properties": {
-                "documents": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"index": {"type": "integer"}},
-                        "required": ["index"],
-                        "additionalProperties": False,
-                    },
-                }
-            },
-            "required": ["documents"],
-            "additionalProperties": False,
-        },
-    },
-}
-"""The schema that `LLMRanker` gives its own generator."""
 
 
 @dataclass
@@ -65,7 +45,7 @@ class Graded:
 
     :param scores: One for each document.
     :param is_whole: Whether each is by the model's word.
-    :param spent: Calls and tokens.
+    :param spent: Calls, and tokens written where that is told.
     """
 
     scores: list[float]
@@ -83,7 +63,7 @@ def by_grader(generator: OpenAIChatGenerator, **settings: Any) -> Grade:
     def grade(query: str, documents: list[Document]) -> Graded:
         result = grader.run(query=query, documents=documents)
         told = result["report"]
-        spent = {"calls": told["llm_calls"], "in": told["tokens_in"], "out": told["tokens_out"]}
+        spent = {"calls": told["llm_calls"], "out": told["tokens_out"]}
         return Graded(result["scores"], result["status"] == "ok", spent)
 
     return grade
@@ -156,24 +136,13 @@ def main() -> None:
     parser.add_argument("--lists", type=int, default=12)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    settings = {"temperature": 0, "max_tokens": 800}
-
-    def generator(**more: Any) -> OpenAIChatGenerator:
-        return OpenAIChatGenerator(
-            Secret.from_token("none"),
-            asked.model,
-            api_base_url=asked.url,
-            timeout=900,
-            max_retries=0,
-            generation_kwargs={**settings, **more},
-        )
-
+    model = model_at(asked.url, asked.model)
     lists = [one for name in SETS for one in lists_of(asked.datasets / name, asked.lists)]
     arms: dict[str, Grade] = {
-        "BatchRelevanceGrader": by_grader(generator()),
-        "BatchRelevanceGrader, asked in words": by_grader(generator(), structured_output=False),
-        "BatchRelevanceGrader, reasons=True": by_grader(generator(), reasons=True),
-        "LLMRanker": by_ranker(generator(response_format=INDICES)),
+        "BatchRelevanceGrader": by_grader(model),
+        "BatchRelevanceGrader, asked in words": by_grader(model, structured_output=False),
+        "BatchRelevanceGrader, reasons=True": by_grader(model, reasons=True),
+        "LLMRanker": by_ranker(model_at(asked.url, asked.model, response_format=RANKED)),
         "HeuristicGrader, no model": by_weights,
     }
     figures = {}

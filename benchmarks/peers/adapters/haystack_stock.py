@@ -32,6 +32,7 @@ _RANKING = {
     "properties": {"documents": {"type": "array", "items": _INDEX}},
     "required": ["documents"],
 }
+RANKED = {"type": "json_schema", "json_schema": {"name": "document_ranking", "schema": _RANKING}}
 
 
 @component
@@ -83,8 +84,7 @@ def llm_ranker() -> Answer:
 
     :returns: What answers a question.
     """
-    schema = {"type": "json_schema", "json_schema": {"name": "document_ranking", "schema": _RANKING}}
-    judge = OpenAIChatGenerator(model=MODEL, generation_kwargs={"temperature": 0.0, "response_format": schema})
+    judge = OpenAIChatGenerator(model=MODEL, generation_kwargs={"temperature": 0.0, "response_format": RANKED})
     pipeline = Pipeline()
     pipeline.add_component("retriever", Retriever())
     pipeline.add_component("ranker", LLMRanker(chat_generator=judge))

@@ -8,6 +8,8 @@ from typing import Any
 from haystack import Document, logging
 from haystack.dataclasses import ByteStream
 
+from haystack_integrations.crag.grades import source_name
+
 Sources = Sequence[str | Path | ByteStream]
 
 logger = logging.getLogger(__name__)
@@ -70,4 +72,4 @@ def _named(source: str | Path | ByteStream) -> str:
     """Name a source for the log: a stream that is written out shows the first bytes of its content."""
     if not isinstance(source, ByteStream):
         return str(source)
-    return str(next(filter(None, map(source.meta.get, ("source", "file_path"))), "a stream"))
+    return source_name(Document(meta=source.meta)) or "a stream"

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 _FORMS: Final = frozenset({"response_format", "text_format"})
 _PLACES: Final = frozenset({"grades", "evaluations"})
-"""Where a reply has its grades; see `reply_schema`."""
+"""Where a reply may have its grades, and the name of the schema that it is asked for by; see `reply_schema`."""
 
 
 def reply_schema(*, reasons: bool) -> dict[str, Any]:
