@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 PARTS: Final = ("cost", "tokens", "quality", "faults")
+REAL: Final = "real"
+"""A part of its own, that is run where it is asked for: a real model needs a server."""
 BY_K: Final = ("cost", "tokens")
 """Parts that are run with every k, and measure no quality."""
 KS: Final = (3, 5, 10, 20, 50)
 FAULTS: Final = ("garbage", "cut", "web_down", "gap", "nothing", "nowhere", "injected", "hang")
 PER_PROMPT_TOKEN, PER_COMPLETION_TOKEN = 0.00002, 0.005
 QUESTION_SECONDS: Final = 60.0
+REAL_K, REAL_SECONDS = 5, 900.0
+"""Documents, and seconds for a question, where a real model runs on this machine's processors."""
 GOAL_SECONDS, GOAL_KS = 0.3, (5, 10, 100)
 """Seconds of a call, and values of k, of which the goals speak (`page_goals.py`): more questions are timed there."""
 
@@ -74,6 +78,8 @@ def arms(part: str, given: argparse.Namespace) -> Iterator[Arm]:
         for fault in (None, "gap"):
             for errors in (0.0, 0.1):
                 yield Arm(10, every, errors=errors, fault=fault)
+    elif part == REAL:
+        yield from (Arm(REAL_K, every, fault=fault) for fault in (None, "gap"))
     else:
         for fault in FAULTS:
             yield Arm(10, _FEWER.get(fault, given.faulty), fault=fault)

@@ -7,6 +7,7 @@ from threading import Event, Lock
 from typing import Any
 
 from corpus import Corpus
+from real import RealModel
 from replies import INSTRUCTION, Script, is_refinement
 from roles import GRADING, Request
 from seen import Form, form_of, words
@@ -23,7 +24,14 @@ _KINDS = {"gap": "gap", "nothing": "nothing", "nowhere": "nothing"}
 class Run:
     """One question of one system: what it is told, and what it asks for."""
 
-    def __init__(self, task: Task, corpus: Corpus, given: Mapping[str, Any], count: Count = by_rule) -> None:
+    def __init__(
+        self,
+        task: Task,
+        corpus: Corpus,
+        given: Mapping[str, Any],
+        count: Count = by_rule,
+        model: RealModel | None = None,
+    ) -> None:
         """
         Begin.
 
@@ -31,8 +39,9 @@ class Run:
         :param corpus: The documents of its set.
         :param given: The body of the begin.
         :param count: What counts tokens.
+        :param model: A real model in the place of the script.
         """
-        self.task, self.corpus, self._count = task, corpus, count
+        self.task, self.corpus, self._count, self._model = task, corpus, count, model
         self.fault: str | None = given.get("fault")
         self.k = int(given.get("k") or 10)
         self.a, self.b, self.c = (float(given.get(name) or 0) for name in ("a", "b", "c"))
@@ -93,6 +102,11 @@ class Run:
         """
         begun = time.monotonic()
         request = Request(body, self.task.question, dict(self.forms), self._count)
+        if self._model is not None:
+            self._note(request)
+            replied = self._model.reply(body)
+            self.count(calls=1, tokens_in=replied[2], tokens_out=replied[3])
+            return replied
         text = self.script.reply(request, self.fault)
         tokens = (request.tokens, self._count(text))
         self.count(calls=1, tokens_in=tokens[0], tokens_out=tokens[1])

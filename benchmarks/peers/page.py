@@ -30,6 +30,7 @@ from page_figures import (
 from page_gaps import commands, not_run
 from page_goals import goals
 from page_pictures import Block, Line, Link, Text, bars, html, markdown, plot
+from page_real import real_model
 from page_short import in_short
 from page_texts import (
     CALLS,
@@ -209,6 +210,7 @@ def page(held: Held, prices: Row) -> list[Block]:
         *compared_on(held),
         *calibrations(held),
         *measured(held, prices),
+        *real_model(held.folder),
         ("h2", "Under faults"),
         ("p", FAULTS_SAID),
         *faults(held),

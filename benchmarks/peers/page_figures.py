@@ -72,6 +72,7 @@ class Held:
 
     def __init__(self, folder: Path) -> None:
         """Read them; what is not there stays away."""
+        self.folder = folder
         paths = {part: folder / f"{part}.json" for part in PARTS}
         self.parts: Row = {part: json.loads(path.read_text("utf-8")) for part, path in paths.items() if path.is_file()}
         self.systems: dict[str, Any] = {name: system.shown() for name, system in SYSTEMS.items()}

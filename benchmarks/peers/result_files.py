@@ -12,7 +12,8 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from arms import QUESTION_SECONDS, Arm, arms
+from arms import QUESTION_SECONDS, REAL, REAL_SECONDS, Arm, arms
+from real import RealModel
 from systems import SYSTEMS
 
 
@@ -37,6 +38,8 @@ class Results:
         self.asked = list(arms(part, given))
         questions = dict(Counter(task["set"] for task in tasks))
         settings = {"sets": given.sets, "questions": questions, "question_seconds": QUESTION_SECONDS}
+        if part == REAL:
+            settings |= {"question_seconds": REAL_SECONDS, "model": RealModel(given.model_url).name()}
         empty: dict[str, Any] = {"runs": [], "systems": {}, "failed": {}, "figures": {}}
         self.held = empty | {"part": part, "settings": {**settings, "arms": []}}
         self.again, self.measured = given.again, set[str]()

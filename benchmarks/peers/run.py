@@ -3,6 +3,7 @@ Corrective RAG side by side: every system on the same questions, documents, mode
 
     python benchmarks/peers/run.py /path/to/datasets [--sets covidqa scifact hotpotqa clapnq] [--questions 20]
         [--k 3 5 10 20 50] [--systems ...] [--parts cost tokens quality faults] [--out benchmarks/peers/results]
+    python benchmarks/peers/run.py /path/to/datasets --parts real --model-url http://127.0.0.1:8815/v1
 
 One process tree: the world (model, retriever, web) and one worker process for each system, one at a time, each in its
 own environment. A worker is warmed up with a question of each set that does not count, and starts anew before an arm
@@ -16,9 +17,12 @@ tokens   every k: all questions with an instant model, tokens counted by a real 
 quality  k = 10, a share of 0 and 0.1 of grades and answers wrong, on fixed lists and on those without an answering
          document
 faults   k = 10, `--faulty` questions of each set for each fault; one question of each set where the model hangs
+real     only where it is named: k = 5, a real model behind an OpenAI-compatible server (`--model-url`) in the place of
+         the script, on sets with short answers (popqa, hotpotqa) and on their lists without an answering document; what
+         became of each answer is read from its words (`real.py`)
 
-A question has 60 s; then its worker is stopped and started again. An arm ends with the third worker that was lost to a
-timeout or ended by itself: its n says so.
+A question has 60 s (where a real model answers, 900 s); then its worker is stopped and started again. An arm ends with
+the third worker that was lost to a timeout or ended by itself: its n says so.
 Figures go to `--out`/<part>.json system by system, so a run that was stopped goes on where it was, and a run with
 another k adds to what is there; raw records go to the cache folder. A system that cannot be installed or started is
 named with its error and left out.
@@ -37,9 +41,10 @@ from statistics import mean, median
 from typing import Any, Final
 
 import measures
-from arms import KS, PARTS, QUESTION_SECONDS, Arm
+from arms import KS, PARTS, QUESTION_SECONDS, REAL, REAL_SECONDS, Arm
 from calibrations import calibrated
 from environments import SystemFailed, cache_dir
+from real import SHORT_ANSWERS, end_of, real_figures
 from result_files import Results, machine
 from systems import SYSTEMS
 from tasks import LONGEST_LIST, SETS
@@ -50,7 +55,9 @@ MOST_LOST: Final = 3
 _NOTHING: Final = dict.fromkeys(("answer", "route", "verdict", "kept"))
 
 
-def ask(world: World, worker: Worker, task: dict[str, Any], arm: Arm) -> dict[str, Any]:
+def ask(
+    world: World, worker: Worker, task: dict[str, Any], arm: Arm, seconds: float = QUESTION_SECONDS
+) -> dict[str, Any]:
     """
     Ask one question.
 
@@ -58,13 +65,14 @@ def ask(world: World, worker: Worker, task: dict[str, Any], arm: Arm) -> dict[st
     :param worker: The system.
     :param task: The question.
     :param arm: How it is asked.
+    :param seconds: How long it may take.
     :returns: The record: arm, reply and tally in one.
     """
     how = {key: value for key, value in asdict(arm).items() if key != "questions"}
     world.begin(task=task["task"], system=worker.system.name, **how)
     begun = time.perf_counter()
     try:
-        reply = worker.ask(task["task"], task["question"], arm.k, QUESTION_SECONDS)
+        reply = worker.ask(task["task"], task["question"], arm.k, seconds)
     except (TimeoutError, WorkerDied) as error:
         why = "timeout" if isinstance(error, TimeoutError) else str(error)
         reply = {**_NOTHING, "task": task["task"], "seconds": time.perf_counter() - begun, "error": why}
@@ -87,13 +95,14 @@ def asked(tasks: Sequence[dict[str, Any]], per_set: int) -> list[dict[str, Any]]
     return [tasks[place] for number, place in sorted(places) if number <= per_set]
 
 
-def run_arm(world: World, worker: Worker, arm: Arm) -> list[dict[str, Any]]:
+def run_arm(world: World, worker: Worker, arm: Arm, seconds: float = QUESTION_SECONDS) -> list[dict[str, Any]]:
     """
     Ask all questions of an arm.
 
     :param world: Model, retriever and web.
     :param worker: The system.
     :param arm: How they are asked.
+    :param seconds: How long a question may take.
     :returns: Records; fewer than asked for when too many workers were lost.
     """
     records: list[dict[str, Any]] = []
@@ -101,8 +110,8 @@ def run_arm(world: World, worker: Worker, arm: Arm) -> list[dict[str, Any]]:
     for task in asked(world.tasks, arm.questions):
         if worker.is_cold:
             for first in {one["set"]: one for one in world.tasks}.values():
-                ask(world, worker, first, Arm(arm.k, 1))
-        records.append(ask(world, worker, task, arm))
+                ask(world, worker, first, Arm(arm.k, 1), seconds)
+        records.append({**ask(world, worker, task, arm, seconds), "accepted": task["accepted"]})
         lost += worker.is_cold
         if lost == MOST_LOST:
             break
@@ -111,16 +120,17 @@ def run_arm(world: World, worker: Worker, arm: Arm) -> list[dict[str, Any]]:
     return records
 
 
-def line(system: str, arm: Arm, records: Sequence[dict[str, Any]]) -> str:
+def line(system: str, arm: Arm, records: Sequence[dict[str, Any]], *, is_real: bool = False) -> str:
     """
     Write a row of the table that is printed on the way.
 
     :param system: Its name.
     :param arm: The arm.
     :param records: Its records.
+    :param is_real: Whether a real model answered.
     :returns: One line.
     """
-    outcomes = Counter(measures.outcome(record) for record in records)
+    outcomes = Counter(map(end_of if is_real else measures.outcome, records))
     calls, read_, written = (mean(record[key] for record in records) for key in ("calls", "tokens_in", "tokens_out"))
     said = ", ".join(f"{count} {word}" for word, count in outcomes.most_common())
     seconds = median(record["seconds"] for record in records)
@@ -151,10 +161,11 @@ def measure(
         for arm in todo:
             if arm.is_timed:
                 worker.stop()  # texts that it has read before would take it less time
-            records = run_arm(world, worker, arm)
+            records = run_arm(world, worker, arm, REAL_SECONDS if part == REAL else QUESTION_SECONDS)
             file.writelines(json.dumps(record) + "\n" for record in records)
-            figures.append({**asdict(arm), **measures.figures(records)})
-            print(line(name, arm, records), flush=True)
+            measured = real_figures(records) if part == REAL else measures.figures(records)
+            figures.append({**asdict(arm), **measured})
+            print(line(name, arm, records, is_real=part == REAL), flush=True)
             if part == "faults":
                 worker.stop()
     return worker.versions, figures
@@ -169,7 +180,7 @@ def run_part(part: str, given: argparse.Namespace) -> None:
     :raises SystemFailed: When the world does not start.
     """
     asked = (given.datasets, given.sets, given.questions)
-    with World(*asked, tekken=part == "tokens") as world:
+    with World(*asked, tekken=part == "tokens", model_url=given.model_url if part == REAL else None) as world:
         print(f"{len(world.tasks)} questions of {', '.join(given.sets)}; {machine()}", flush=True)
         results = Results(part, given, world.tasks)
         for name in given.systems:
@@ -206,11 +217,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--faulty", type=int, default=3, help="of each set, for each fault")
     parser.add_argument("--k", nargs="+", type=int, default=list(KS))
     parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS), metavar="SYSTEM")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=(*PARTS, REAL), default=list(PARTS))
+    parser.add_argument("--model-url", help="for the part real: an OpenAI-compatible server's address, with /v1")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--again", action="store_true", help="measure anew what is there of these systems and k")
     given = parser.parse_args()
     given.at_goals = given.at_goals or given.timed
+    if REAL in given.parts and (not given.model_url or set(given.sets) - set(SHORT_ANSWERS)):
+        parser.error(f"--parts real: wanted --model-url and, in --sets, only {' and '.join(SHORT_ANSWERS)}")
     if any(k > LONGEST_LIST for k in given.k):
         parser.error(f"--k: got {max(given.k)}, wanted at most {LONGEST_LIST}; the lists of the questions end there")
     return given

@@ -159,10 +159,19 @@ class World:
     """
     The process of the world: the model, the retriever and the web of all systems.
 
-    `url` is its address, `tasks` are the questions as it tells them: `{"task", "set", "question", "answerable"}`.
+    `url` is its address, `tasks` are the questions as it tells them: `{"task", "set", "question", "answerable",
+    "accepted"}`.
     """
 
-    def __init__(self, datasets: Path, sets: Sequence[str], questions: int, *, tekken: bool = False) -> None:
+    def __init__(
+        self,
+        datasets: Path,
+        sets: Sequence[str],
+        questions: int,
+        *,
+        tekken: bool = False,
+        model_url: str | None = None,
+    ) -> None:
         """
         Start it on a free port and wait until it is ready.
 
@@ -170,10 +179,12 @@ class World:
         :param sets: Their names.
         :param questions: How many of each.
         :param tekken: Count tokens by a real tokenizer.
+        :param model_url: Where a real model is that takes the place of the script.
         :raises SystemFailed: When it does not start.
         """
         command = [sys.executable, str(HERE / "world.py"), str(datasets), "--port", "0"]
         command += ["--questions", str(questions), "--sets", *sets, *(["--tekken"] if tekken else [])]
+        command += ["--model-url", model_url] if model_url else []
         log = cache_dir() / "world.log"
         with log.open("w", encoding="utf-8") as file:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True, encoding="utf-8")

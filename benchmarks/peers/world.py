@@ -6,7 +6,8 @@ One server process on loopback that is everything outside of a system: chat mode
 prints one JSON line when it is ready, `{"ready": true, "url": "http://127.0.0.1:PORT", "tasks": 80}`, and serves until
 it is ended. `tasks.py` says what is asked, `roles.py` how a request is understood, `replies.py` what is replied.
 
-- `GET /tasks` -> `{"tasks": [{"task", "set", "question", "answerable"}]}`, in the order in which they are asked.
+- `GET /tasks` -> `{"tasks": [{"task", "set", "question", "answerable", "accepted"}]}`, in the order in which they are
+  asked; `accepted` are its answers.
 - `POST /control/begin` `{"task", "system", "k", "a", "b", "c", "errors", "fault"}` -> `{}`; only `task` must be there.
   One run at a time: a call belongs to the run in which it arrived, so a late one of a killed worker counts nowhere.
 - `POST /control/end` -> the tally: `calls`, `by_role`, `tokens_in`, `tokens_out`, `answer_calls`, `answer_words` (words
@@ -33,10 +34,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 
 from corpus import Corpus
 from one_run import FAULTS, Run
+from real import RealModel
 from tasks import KINDS, SETS, Task, read
 from tokens import Count, by_rule, tekken
 
@@ -58,7 +61,12 @@ class World(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(
-        self, tasks: Mapping[str, Task], corpora: Mapping[str, Corpus], port: int = 0, count: Count = by_rule
+        self,
+        tasks: Mapping[str, Task],
+        corpora: Mapping[str, Corpus],
+        port: int = 0,
+        count: Count = by_rule,
+        model: RealModel | None = None,
     ) -> None:
         """
         Listen on loopback.
@@ -67,9 +75,10 @@ class World(ThreadingHTTPServer):
         :param corpora: Corpora by name of the set.
         :param port: The port; 0 for a free one.
         :param count: What counts tokens.
+        :param model: A real model in the place of the script.
         """
         super().__init__(("127.0.0.1", port), Handler)
-        self.tasks, self.corpora, self.count = tasks, corpora, count
+        self.tasks, self.corpora, self.count, self.model = tasks, corpora, count, model
         self.run = self._idle = Run(_IDLE, Corpus("", {}), {})
 
     @property
@@ -93,7 +102,7 @@ class World(ThreadingHTTPServer):
             msg = f"got the fault {given['fault']!r}, wanted null or one of {', '.join(FAULTS)}"
             raise WrongRequestError(msg)
         self.run.over.set()
-        self.run = Run(task, self.corpora[task.dataset], given, self.count)
+        self.run = Run(task, self.corpora[task.dataset], given, self.count, self.model)
         return {}
 
     def end(self) -> dict[str, Any]:
@@ -158,6 +167,8 @@ class Handler(BaseHTTPRequestHandler):
                     self._send({"error": {"message": f"nothing at {path}"}}, 404)
         except WrongRequestError as error:
             self._send({"error": {"message": str(error)}}, 400)
+        except HTTPError as error:  # the real model refuses: its word goes to the system that asked
+            self._send({"error": {"message": error.read().decode(errors="replace")}}, error.code)
 
     def _complete(self, body: Mapping[str, Any]) -> None:
         message, finish, read_, written = self.server.run.complete(body)
@@ -192,7 +203,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _described(task: Task) -> dict[str, Any]:
-    return {"task": task.id, "set": task.dataset, "question": task.question, "answerable": task.answerable}
+    told = {"task": task.id, "set": task.dataset, "question": task.question, "answerable": task.answerable}
+    return {**told, "accepted": list(task.answers)}
 
 
 def _document(run: Run, name: str) -> dict[str, str]:
@@ -232,9 +244,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--tekken", action="store_true", help="count tokens by a real tokenizer")
+    parser.add_argument("--model-url", help="a real model in the place of the script: a server's address, with /v1")
     given = parser.parse_args(arguments)
     count = tekken() if given.tekken else by_rule
-    world = World(*read(given.folder, given.sets, given.questions), given.port, count)
+    world = World(
+        *read(given.folder, given.sets, given.questions),
+        given.port,
+        count,
+        RealModel(given.model_url) if given.model_url else None,
+    )
     print(json.dumps({"ready": True, "url": world.url, "tasks": len(world.tasks)}), flush=True)
     world.serve_forever(poll_interval=0.1)
 
