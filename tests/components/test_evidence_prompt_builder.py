@@ -16,7 +16,8 @@ def test_passages_are_numbered_and_name_their_source() -> None:
     documents = [Document(content="A", meta={"source": "a.md"}), Document(content="B", meta={"url": "http://b"})]
     system, user = EvidencePromptBuilder().run(question="Q?", documents=documents)["prompt"]
     assert re.findall(r'number="(\d)" source="([^"]+)"', user.text or "") == [("1", "a.md"), ("2", "http://b")]
-    assert "evidence only, in the language of the question" in (system.text or "")
+    assert "reply with this sentence and nothing else" in (system.text or "")
+    assert (user.text or "").endswith("in the language of the question, and cite the passages you use as [1], [2].")
 
 
 def test_a_passage_that_does_not_repeat_its_subject_is_shown_under_its_title() -> None:

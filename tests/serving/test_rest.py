@@ -186,7 +186,7 @@ def test_fifty_questions_at_once_get_their_own_answers(answering: Any, model: Sc
     def reply(messages: Any) -> tuple[str, str]:
         if documents_in(messages):
             return judging(lambda _: 1.0)(messages)
-        return messages[-1]["content"].rpartition("Question: ")[2], "stop"
+        return messages[-1]["content"].rpartition("Question: ")[2].partition("\n")[0], "stop"
 
     model.reply = reply
     model.delay = 0.05
