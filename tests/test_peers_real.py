@@ -106,7 +106,9 @@ def test_the_page_tells_of_a_real_model_where_one_was_asked(tmp_path: Path) -> N
     assert page_real.real_model(tmp_path) == []
     counted = dict.fromkeys(real.SPREADS, 2)
     record = {**counted, "task": "t", "route": None, "error": None, "answer_support": False, "by_role": {"answer": 2}}
-    records = [{**record, "answer": said, "accepted": [ANSWER]} for said in ("In 1868.", "In 1912.")]
+    record |= {"accepted": [ANSWER], "suffices": True}
+    records = [{**record, "answer": said} for said in ("In 1868.", "In 1912.")]
+    records.append({**record, "answer": "In 1912.", "suffices": False})  # nothing that it could have answered from
     arms = [{"k": 5, "fault": fault, **real.real_figures(records)} for fault in (None, "gap")]
     held = {
         "settings": {"model": "tiny.gguf", "questions": {"popqa": 2}, "arms": arms},
@@ -119,5 +121,5 @@ def test_the_page_tells_of_a_real_model_where_one_was_asked(tmp_path: Path) -> N
     assert "tiny.gguf" in blocks[1][1]
     tables = [content for kind, content in blocks if kind == "table"]
     assert len(tables) == 2
-    assert tables[0][1][:3] == ["My system", "0.50 (0.50 to 0.50)", "0.50 (0.50 to 0.50)"]
+    assert tables[0][1][:3] == ["My system", "2", "0.50 (0.50 to 0.50)"]
     assert tables[0][1][-3:] == ["2.0", "2", "2"]

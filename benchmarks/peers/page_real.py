@@ -11,12 +11,12 @@ from real import ENDS
 
 _SAID: Final = """The same systems, questions and documents, but a real chat model in the place of the script: {model},
     on the processors of this machine, k = {k}, questions: {sets}. Only questions with short answers, so that the words
-    of an answer tell what became of it. Right: an accepted answer stands in it (the measure of the CRAG paper for
+    of an answer tell what became of it; n says of how many, calls and tokens are those of all. Right: an accepted answer stands in it (the measure of the CRAG paper for
     PopQA). Declined: no answer, because the system or the model said that there is none. Wrong: anything else that was
     written. Failed: an error, a timeout or nothing. In brackets 95 % intervals. A model of this size is far below what
     these prompts are written for, by this package and by the peers; but it is real, it was not told the labels, and
     people do run such models. Systems that may ask the web find there what is missing."""
-_KINDS: Final = {None: "Fixed lists", "gap": "The answering documents removed"}
+_KINDS: Final = {None: "An answering document is in the list", "gap": "The answering documents are removed"}
 
 
 def real_model(folder: Path) -> list[Block]:
@@ -35,7 +35,7 @@ def real_model(folder: Path) -> list[Block]:
     told = {"model": settings["model"], "k": settings["arms"][0]["k"], "sets": sets}
     blocks: list[Block] = [("h2", "With a real, small model"), ("p", _SAID.format_map(told))]
     for fault, title in _KINDS.items():
-        heads = ["system", *ENDS, "LLM calls", "tokens in", "tokens out"]
+        heads = ["system", "n", *ENDS, "LLM calls", "tokens in", "tokens out"]
         rows = [
             [held["systems"][name]["label"], *_cells(row)]
             for name, arms in held["figures"].items()
@@ -49,7 +49,7 @@ def real_model(folder: Path) -> list[Block]:
 
 def _cells(row: Row) -> list[str]:
     shares = ["{value:.2f} ({low:.2f} to {high:.2f})".format_map(row[name]) for name in ENDS]
-    return [*shares, *(f"{row[name]['mean']:,.{digits}f}" for name, digits in _SPENT.items())]
+    return [str(row[ENDS[0]]["n"]), *shares, *(f"{row[name]['mean']:,.{digits}f}" for name, digits in _SPENT.items())]
 
 
 _SPENT: Final = {"calls": 1, "tokens_in": 0, "tokens_out": 0}

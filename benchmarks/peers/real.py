@@ -95,13 +95,15 @@ def real_figures(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Measure one system in one arm.
 
     :param records: Its questions.
-    :returns: `n`, spreads, mean calls `by_role`, and the share of each of `ENDS` with its interval.
+    :returns: `n`, spreads, mean calls `by_role`, and the share of each of `ENDS` with its interval: of the questions
+        whose list has an answering document, or of all where no list has one.
     """
+    judged = [record for record in records if record["suffices"]] or records
     roles = Counter[str]()
     for record in records:
         roles.update(record["by_role"])
     shares: dict[str, Figure | None] = {
-        name: rate(records, lambda one, name=name: end_of(one) == name)  # type: ignore[misc]
+        name: rate(judged, lambda one, name=name: end_of(one) == name)  # type: ignore[misc]
         for name in ENDS
     }
     return {

@@ -3,7 +3,7 @@ Corrective RAG side by side: every system on the same questions, documents, mode
 
     python benchmarks/peers/run.py /path/to/datasets [--sets covidqa scifact hotpotqa clapnq] [--questions 20]
         [--k 3 5 10 20 50] [--systems ...] [--parts cost tokens quality faults] [--out benchmarks/peers/results]
-    python benchmarks/peers/run.py /path/to/datasets --parts real --model-url http://127.0.0.1:8815/v1
+    python benchmarks/peers/run.py /path/to/datasets --parts real --sets popqa --model-url http://127.0.0.1:8815/v1
 
 One process tree: the world (model, retriever, web) and one worker process for each system, one at a time, each in its
 own environment. A worker is warmed up with a question of each set that does not count, and starts anew before an arm
