@@ -27,7 +27,7 @@ _MOST_TOKENS: Final = 512
 _CALL_SECONDS: Final = 600.0
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _DECLINES: Final = re.compile(
-    r"no_answer|(?:\b(?:no|not|cannot|unable|unclear|unknown|without)|n['’]t)\b[^.]{0,80}"
+    r"no_answer|(?:\b(?:no|not|cannot|unable|unclear|unknown|without)|n['\u2019]t)\b[^.]{0,80}"
     r"\b(?:answer|mention|provide|contain|specif|stated?|state\b|information|include|say|said|find|found|determin|know"
     r"|given|available|enough|details?|evidence|indicat|listed?|clear|relevant|related)",
     re.IGNORECASE,

@@ -157,7 +157,10 @@ def measure(
     figures = []
     raw = cache_dir() / "records" / part / f"{name}.jsonl"
     raw.parent.mkdir(parents=True, exist_ok=True)
-    with raw.open("a", encoding="utf-8") as file, Worker(SYSTEMS[name], world.url, places) as worker:
+    with (
+        raw.open("a", encoding="utf-8") as file,
+        Worker(SYSTEMS[name], world.url, places, is_real=part == REAL) as worker,
+    ):
         for arm in todo:
             if arm.is_timed:
                 worker.stop()  # texts that it has read before would take it less time

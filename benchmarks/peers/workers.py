@@ -28,13 +28,14 @@ class WorkerDied(RuntimeError):  # noqa: N818 - what became of a worker, it is s
 class Worker:
     """The process of one system; it is started at once, and again after it was stopped when next asked."""
 
-    def __init__(self, system: System, url: str, calibrations: Sequence[Path] = ()) -> None:
+    def __init__(self, system: System, url: str, calibrations: Sequence[Path] = (), *, is_real: bool = False) -> None:
         """
         Start it.
 
         :param system: Which.
         :param url: Where the world is.
         :param calibrations: For each set the folder with its calibration, for a system that is calibrated.
+        :param is_real: Whether a real model answers, which takes its time.
         :raises SystemFailed: When it cannot be installed or does not become ready.
         """
         self.system = system
@@ -42,6 +43,7 @@ class Worker:
         script = str(HERE / "adapters" / system.adapter)
         self._command = [str(python_of(system.environment)), script, "--system", system.name, "--url", url]
         self._command += ["--calibrations", *map(str, calibrations)] if calibrations else []
+        self._command += ["--real"] if is_real else []
         self._process: subprocess.Popen[str] | None = None
         self._has_answered = False
         self._lines: queue.Queue[str | None] = queue.Queue()

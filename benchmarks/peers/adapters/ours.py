@@ -9,14 +9,18 @@ OPENAI_BASE_URL. `top_k` is k for retriever and joiner; prompts, filters, thresh
 What is calibrated is one pipeline for each set, as a user of its documents has one: `calibration` at its scorer, and
 document frequencies from a file, since the store that would tell them is the comparison's retriever here.
 
+Where a real model answers, on this machine's processors, seconds of budgets and models are raised (`unhurried`).
+
 The memory of the web search (no query twice in a minute) is off, since each question is asked in several arms.
 """
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import yaml
 from haystack import Document, SuperComponent, component
-from worker import Answer, calibrations, dataset, search, serve, system, web
+from worker import Answer, calibrations, dataset, is_real, search, serve, system, web
 
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.pipelines import load
@@ -24,6 +28,7 @@ from haystack_integrations.crag.pipelines.loader import read
 
 PACKAGES = ("crag-haystack", "haystack-ai", "openai")
 CALIBRATED = {"cascade_rag_calibrated": "cascade_rag"}
+PATIENCE = 600
 _ROUTES = {"web": "web", "web_and_refine": "web", "refine": "retry", "expand": "retry"}
 
 
@@ -114,6 +119,25 @@ def scored_by(place: Path) -> dict[str, Any]:
     return {"scorer": {"document_store": None, **files}}
 
 
+def unhurried(name: str) -> Path:
+    """
+    Write a shipped pipeline with time for a model that runs on this machine's processors.
+
+    :param name: Its name.
+    :returns: A file, the same but for the seconds of its budget, its models and what asks them.
+    """
+    spec = read(name)
+    for part in (one["init_parameters"] for one in spec["components"].values()):
+        if "budget" in part:
+            part["budget"]["seconds"] = PATIENCE
+        if "chat_generator" in part:
+            part["chat_generator"]["init_parameters"]["timeout"] = PATIENCE
+            part.update({"deadline_s": PATIENCE} if "max_chars_per_document" in part else {})
+    path = Path(tempfile.mkdtemp()) / f"{name}.yml"
+    path.write_text(yaml.safe_dump(spec), "utf-8")
+    return path
+
+
 def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     """
     Load a shipped pipeline on the world.
@@ -129,7 +153,7 @@ def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
         parts["web"] = WebFallback(WorldWeb(), **{**settings, "query_cooldown_s": 0})
-    return load(name, **parts)
+    return load(unhurried(name) if is_real() else name, **parts)
 
 
 def prepare(name: str) -> Answer:

@@ -90,6 +90,15 @@ def calibrations() -> list[Path]:
     return list(_given().calibrations)
 
 
+def is_real() -> bool:
+    """
+    Tell whether a real model answers, which takes its time.
+
+    :returns: Whether it does.
+    """
+    return bool(_given().real)
+
+
 def serve(answer: Answer, packages: Sequence[str]) -> None:
     """
     Say that the system is ready, then answer one line after another until there are no more.
@@ -110,7 +119,9 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--system", required=True)
     parser.add_argument("--url", required=True)
     parser.add_argument("--calibrations", nargs="*", type=Path, default=())
+    parser.add_argument("--real", action="store_true")
     given = parser.parse_args()
+    os.environ["OPENAI_TIMEOUT"] = "600" if given.real else os.environ.get("OPENAI_TIMEOUT", "30")
     os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = f"{given.url}/v1"
     os.environ["OPENAI_API_KEY"] = "none"
     os.environ["NO_PROXY"] = "127.0.0.1,localhost"
