@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from haystack_integrations.crag.closing import released
 from haystack_integrations.crag.homes import runs_here
-from haystack_integrations.crag.interrupts import only_waiting
+from haystack_integrations.crag.interrupts import as_failure, only_waiting
 
 T = TypeVar("T")
 
@@ -155,7 +155,7 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
     """
     _check_left(seconds)
     sent: Mapping[str, Any]
-    with _waiting(seconds):
+    with _waiting(seconds), as_failure():
         if await runs_here(part):
             sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
         else:
@@ -201,7 +201,7 @@ def begun(function: Callable[[], T]) -> "Future[T]":
 
     def work() -> None:
         try:
-            future.set_result(context.run(function))
+            future.set_result(context.run(as_failure()(function)))
         except BaseException as error:  # handed to the caller, whatever it is
             future.set_exception(error)
 
