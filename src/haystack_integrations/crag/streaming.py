@@ -11,15 +11,11 @@ from typing import Any, Final
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.chat import CallError
-from haystack_integrations.crag.deadlines import in_caller
+from haystack_integrations.crag.deadlines import EndOfThread, in_caller
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
-
-
-class NobodyWaitsError(Exception):
-    """Ends a stream that nobody waits for any longer; nobody catches it either."""
 
 
 class ListenerError(CallError):
@@ -104,7 +100,7 @@ class _Parts:
 
     def _end_thread_if_over(self) -> None:
         if self.over.is_set():
-            raise NobodyWaitsError
+            raise EndOfThread  # no error: a FallbackChatGenerator would ask its next model, for money and for nobody
 
     def _told_of(self, chunk: StreamingChunk) -> StreamingChunk | None:
         join_parts(chunk)
