@@ -313,6 +313,27 @@ class Blocking:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_after_an_error_of_the_callback_no_other_model_is_asked(asynchronous: bool) -> None:
+    """It would be paid for nothing, and its answer begin once more for a reader who has gone."""
+    heard, asked = list[str](), list[str]()
+
+    def fail(chunk: StreamingChunk) -> None:
+        heard.append(chunk.content)
+        msg = "the reader has gone"
+        raise ConnectionError(msg)
+
+    async def fail_async(chunk: StreamingChunk) -> None:
+        fail(chunk)
+
+    models = [MockChatGenerator(response_fn=lambda _: asked.append("asked") or "Austen") for _ in range(2)]
+    generator = AnswerGenerator(FallbackChatGenerator(models))
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": fail_async if asynchronous else fail}
+    result = asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
+    assert result["replies"][0].meta[ANSWER_FAILED] == "streaming_callback"
+    assert (len(asked), len(heard)) == (1, 1)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 def test_after_the_apology_no_other_model_is_asked(asynchronous: bool) -> None:
     """One that stands in for another would take the end of its thread for a failure, and be paid for nothing."""
     asked: list[str] = []

@@ -27,6 +27,15 @@ class ListenerError(CallError):
         self.args = (f"the streaming_callback raised {type(error).__name__}; mend it there, or leave it out",)
 
 
+class ListenerStop(BaseException):
+    """A listener's error on its way past whoever goes on after a failure, as a FallbackChatGenerator with its next."""
+
+    def __init__(self, error: Exception) -> None:
+        """Keep the error."""
+        super().__init__()
+        self.error = error
+
+
 @contextmanager
 def heard(
     callback: StreamingCallbackT | None,
@@ -48,6 +57,7 @@ def heard(
         Haystack's other parts have, and a callback need not be ready for it.
     :returns: A callback of the same kind for the model, which tells nothing once the block has ended (and ends the
         thread that calls it), nor what a model thinks before it answers; or None.
+    :raises ListenerError: Where the user's callback raised.
     """
     if callback is None:
         yield None
@@ -58,6 +68,8 @@ def heard(
             yield parts.passed_on(asyncio.get_running_loop())
         else:  # by kind, since generators refuse a coroutine function where they cannot await it
             yield parts.passed_async if iscoroutinefunction(callback) else parts.passed
+    except ListenerStop as stop:
+        raise ListenerError(stop.error) from stop.error
     finally:
         parts.over.set()
 
@@ -81,13 +93,13 @@ class _Parts:
             try:
                 await hearing
             except Exception as error:
-                raise ListenerError(error) from error
+                raise ListenerStop(error) from None
 
     def _heard(self, told: StreamingChunk) -> Any:
         try:
             return self._listener(told)
         except Exception as error:
-            raise ListenerError(error) from error
+            raise ListenerStop(error) from None
 
     def passed_on(self, loop: asyncio.AbstractEventLoop) -> Any:
         """Wait for a listener on another loop, as one that is awaited does: parts keep their order, in no flood."""
