@@ -20,6 +20,7 @@ from haystack_integrations.crag.components import (
     WebFallback,
 )
 from haystack_integrations.crag.deadlines import (
+    EndOfThread,
     GivenUpError,
     NoTimeLeftError,
     call_or_end,
@@ -95,7 +96,7 @@ def test_a_call_that_was_given_up_has_nothing_done_any_more() -> None:
 
     def work() -> None:
         over.wait(60)
-        with pytest.raises(GivenUpError):
+        with pytest.raises(EndOfThread):
             in_caller(ended.clear)
         ended.set()
 

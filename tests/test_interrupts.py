@@ -1,5 +1,6 @@
 """A task queue's time limit ends a run, as Celery's and RQ's do: an exception that a signal's handler raises."""
 
+import asyncio
 import signal
 import socket
 import time
@@ -23,6 +24,7 @@ from werkzeug import Response
 
 from haystack_integrations.crag.caching import MemoryGradeCache, RedisGradeCache
 from haystack_integrations.crag.components import (
+    AnswerGenerator,
     BatchRelevanceGrader,
     FollowUpRewriter,
     HeuristicGrader,
@@ -34,6 +36,7 @@ from haystack_integrations.crag.elasticsearch.reaching import client_for
 from haystack_integrations.crag.elasticsearch.search import Limit, search
 from haystack_integrations.crag.errors import causes
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 
@@ -192,3 +195,44 @@ def test_a_time_limit_of_the_worker_is_heeded_while_another_run_asks_the_same(
         with limited(kind):
             grader.run(**asked)
         assert first.result()["status"] == "ok"
+
+
+class Quitting:
+    """A chat model that breaks off."""
+
+    def __init__(self, end: type[BaseException]) -> None:
+        self.end = end
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        raise self.end
+
+
+class QuittingOnTheLoop(Quitting):
+    """The same of an asynchronous client, as one that awaits a token that another run began to fetch, and gave up."""
+
+    async def run_async(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        shared = asyncio.get_running_loop().create_future()
+        shared.cancel()
+        await shared
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("model", "end"),
+    [
+        (Quitting, asyncio.CancelledError),
+        (Quitting, StopIteration),
+        (QuittingOnTheLoop, asyncio.CancelledError),
+    ],
+)
+async def test_a_model_that_breaks_off_by_itself_ends_no_run(model: Any, end: type[BaseException]) -> None:
+    """It has failed: a cancellation that nobody asked for would end the run, a StopIteration never come to its loop."""
+    page, question = Document(content="A refund is paid within 30 days."), "When is a refund paid?"
+    async with asyncio.timeout(5):
+        for result in (
+            await asyncio.to_thread(BatchRelevanceGrader(model(end)).run, query=question, documents=[page]),
+            await BatchRelevanceGrader(model(end)).run_async(query=question, documents=[page]),
+        ):
+            assert (result["status"], [document.id for document in result["documents"]]) == ("failed", [page.id])
+        replies = await AnswerGenerator(model(end)).run_async(messages=[ChatMessage.from_user(question)])
+    assert ANSWER_FAILED in replies["replies"][0].meta

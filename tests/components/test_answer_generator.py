@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
+from haystack.components.generators.chat import FallbackChatGenerator, MockChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk
 from haystack.utils import Secret
 from makers import graded, scripted
@@ -246,7 +246,7 @@ class Talking:
         """Wait for nobody yet."""
         self.go_on, self.over, self.said_all = threading.Event(), threading.Event(), False
 
-    def run(self, messages: list[ChatMessage], streaming_callback: Any) -> dict[str, Any]:
+    def run(self, messages: list[ChatMessage], streaming_callback: Any, **_: Any) -> dict[str, Any]:
         """Say both words."""
         streaming_callback(StreamingChunk(content="soon "))
         self.go_on.wait(60)
@@ -297,6 +297,55 @@ def test_after_the_apology_the_callback_hears_nothing_more(asynchronous: bool) -
     assert model.over.wait(60)
     assert words == ["soon "]
     assert not model.said_all
+
+
+class Blocking:
+    """A chat generator without its `run_async`, which is asked in a thread."""
+
+    def __init__(self, generator: Any) -> None:
+        """Take the generator."""
+        self.generator = generator
+
+    def run(self, messages: list[ChatMessage], streaming_callback: Any) -> dict[str, Any]:
+        """Ask it."""
+        found: dict[str, Any] = self.generator.run(messages=messages, streaming_callback=streaming_callback)
+        return found
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_after_an_error_of_the_callback_no_other_model_is_asked(asynchronous: bool) -> None:
+    """It would be paid for nothing, and its answer begin once more for a reader who has gone."""
+    heard, asked = list[str](), list[str]()
+
+    def fail(chunk: StreamingChunk) -> None:
+        heard.append(chunk.content)
+        msg = "the reader has gone"
+        raise ConnectionError(msg)
+
+    async def fail_async(chunk: StreamingChunk) -> None:
+        fail(chunk)
+
+    models = [MockChatGenerator(response_fn=lambda _: asked.append("asked") or "Austen") for _ in range(2)]
+    generator = AnswerGenerator(FallbackChatGenerator(models))
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": fail_async if asynchronous else fail}
+    result = asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
+    assert result["replies"][0].meta[ANSWER_FAILED] == "streaming_callback"
+    assert (len(asked), len(heard)) == (1, 1)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_after_the_apology_no_other_model_is_asked(asynchronous: bool) -> None:
+    """One that stands in for another would take the end of its thread for a failure, and be paid for nothing."""
+    asked: list[str] = []
+    first, second = Talking(), MockChatGenerator(response_fn=lambda _: asked.append("second") or "Jane Austen.")
+    generator = AnswerGenerator(Blocking(FallbackChatGenerator([first, second])), timeout_s=0.5)
+    inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": lambda _: None}
+    result = asyncio.run(generator.run_async(**inputs)) if asynchronous else generator.run(**inputs)
+    assert result["replies"][0].meta[ANSWER_FAILED] == "deadline"
+    first.go_on.set()
+    assert first.over.wait(60)
+    time.sleep(0.2)
+    assert not asked
 
 
 async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> None:

@@ -306,6 +306,27 @@ async def test_overlapping_batches_share_what_they_have_in_common() -> None:
     assert model.shown == 25
 
 
+class Slow(Model):
+    """A model that takes longer than anyone waits for the passage with the number 7."""
+
+    async def run_async(self, messages: list[Any]) -> dict[str, Any]:
+        """Answer."""
+        found = await super().run_async(messages)
+        await asyncio.sleep(60 if "number 7" in messages[-1].text else 0.2)
+        return found
+
+
+async def test_a_grade_that_another_run_has_got_counts_where_the_time_for_the_own_ones_is_over() -> None:
+    """It was there long before, and costs no further wait."""
+    model = Slow()
+    grader = BatchRelevanceGrader(model, cache=MemoryGradeCache(), deadline_s=2.0)
+    other = asyncio.create_task(grader.run_async(query=QUESTION, documents=docs(2)))
+    assert await eventually_async(lambda: model.calls)
+    result = await grader.run_async(query=QUESTION, documents=[*docs(1, first=7), *docs(1)])
+    assert result["scores"] == [0.5, 0.8]
+    assert (await other)["status"] == "ok"
+
+
 async def test_when_the_one_who_asked_is_cancelled_another_takes_over() -> None:
     """Those who wait get grades, not the cancellation."""
     model = Model(delay=1.5)

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from haystack_integrations.crag.closing import released
 from haystack_integrations.crag.homes import runs_here
-from haystack_integrations.crag.interrupts import only_waiting
+from haystack_integrations.crag.interrupts import as_failure, only_waiting
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def in_caller(function: Callable[[], T]) -> T:
 
     :param function: What to call; it raises no TimeoutError.
     :returns: What it returns. Where nobody waits so, it is called here.
-    :raises GivenUpError: When nobody waits any longer. What the function raises is raised here; what is no Exception,
+    :raises EndOfThread: When nobody waits any longer. What the function raises is raised here; what is no Exception,
         as an interrupt, only where it was called.
     """
     errands = _asked.get()
@@ -109,7 +109,7 @@ class _Errands:
         while not self.over:
             with suppress(WaitingTimeoutError):
                 return future.result(_STEP)
-        raise GivenUpError
+        raise EndOfThread
 
 
 _asked: Final[ContextVar[_Errands | None]] = ContextVar("crag_errands", default=None)
@@ -155,7 +155,7 @@ async def run_within_async(part: Any, seconds: float, arguments: Mapping[str, An
     """
     _check_left(seconds)
     sent: Mapping[str, Any]
-    with _waiting(seconds):
+    with _waiting(seconds), as_failure():
         if await runs_here(part):
             sent = await asyncio.wait_for(part.run_async(**arguments), seconds)
         else:
@@ -201,7 +201,7 @@ def begun(function: Callable[[], T]) -> "Future[T]":
 
     def work() -> None:
         try:
-            future.set_result(context.run(function))
+            future.set_result(context.run(as_failure()(function)))
         except BaseException as error:  # handed to the caller, whatever it is
             future.set_exception(error)
 
@@ -213,8 +213,8 @@ class GivenUpError(TimeoutError):
     """A call that took too long, and was ended."""
 
 
-class _End(SystemExit):
-    """Ends a thread: nothing that merely goes on after an error catches it."""
+class EndOfThread(BaseException):
+    """Ends a thread that nobody waits for: nothing that merely goes on after an error catches it."""
 
 
 def call_or_end(seconds: float, function: Callable[[], T], is_free: Callable[[], bool]) -> T:
@@ -242,8 +242,8 @@ def call_or_end(seconds: float, function: Callable[[], T], is_free: Callable[[],
             return future.result()
         steps += 1
     for _ in range(_TRIES):
-        pythonapi.PyThreadState_SetAsyncExc(c_ulong(numbers[0]), py_object(_End))
-        with suppress(WaitingTimeoutError, _End):
+        pythonapi.PyThreadState_SetAsyncExc(c_ulong(numbers[0]), py_object(EndOfThread))
+        with suppress(WaitingTimeoutError, EndOfThread):
             future.result(timeout=_STEP)
         if future.done():
             break

@@ -1,7 +1,8 @@
 """Telling what ends a run from outside, such as a task queue's time limit, from a failure of what the run asked for."""
 
+import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import Empty
 from typing import Final
 
@@ -53,3 +54,31 @@ def unless_it_ends() -> Iterator[None]:
         yield
     except Exception as error:
         let_end(error)
+
+
+class BrokenOffError(Exception):
+    """A call that broke off by a cancellation that nobody asked for, or by a StopIteration; its cause is that."""
+
+
+@contextmanager
+def as_failure() -> Iterator[None]:
+    """
+    Make a failure of what is raised like the end of something, where nothing was to end.
+
+    A client that awaits what another run began, such as a token, is cancelled with that run: it would take this one
+    along. And no event loop hands a StopIteration on: whoever awaits it waits until his time is up.
+    """
+    try:
+        yield
+    except (asyncio.CancelledError, StopIteration) as error:
+        if _is_cancelled():
+            raise
+        raise BrokenOffError(type(error).__name__) from error
+
+
+def _is_cancelled() -> bool:
+    """Tell whether somebody has cancelled the task that runs here."""
+    with suppress(RuntimeError):  # no event loop runs in this thread
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return False

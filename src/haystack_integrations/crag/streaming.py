@@ -11,15 +11,11 @@ from typing import Any, Final
 from haystack.dataclasses import StreamingCallbackT, StreamingChunk
 
 from haystack_integrations.crag.chat import CallError
-from haystack_integrations.crag.deadlines import in_caller
+from haystack_integrations.crag.deadlines import EndOfThread, in_caller
 from haystack_integrations.crag.replies.parts import Halves, join_parts
 from haystack_integrations.crag.replies.thoughts import Thoughts
 
 _PATIENCE: Final = 60.0
-
-
-class NobodyWaitsError(Exception):
-    """Ends a stream that nobody waits for any longer; nobody catches it either."""
 
 
 class ListenerError(CallError):
@@ -29,6 +25,15 @@ class ListenerError(CallError):
         """Name the way out; the kind is for log and record."""
         super().__init__("streaming_callback")
         self.args = (f"the streaming_callback raised {type(error).__name__}; mend it there, or leave it out",)
+
+
+class ListenerStop(BaseException):
+    """A listener's error on its way past whoever goes on after a failure, as a FallbackChatGenerator with its next."""
+
+    def __init__(self, error: Exception) -> None:
+        """Keep the error."""
+        super().__init__()
+        self.error = error
 
 
 @contextmanager
@@ -52,6 +57,7 @@ def heard(
         Haystack's other parts have, and a callback need not be ready for it.
     :returns: A callback of the same kind for the model, which tells nothing once the block has ended (and ends the
         thread that calls it), nor what a model thinks before it answers; or None.
+    :raises ListenerError: Where the user's callback raised.
     """
     if callback is None:
         yield None
@@ -62,6 +68,8 @@ def heard(
             yield parts.passed_on(asyncio.get_running_loop())
         else:  # by kind, since generators refuse a coroutine function where they cannot await it
             yield parts.passed_async if iscoroutinefunction(callback) else parts.passed
+    except ListenerStop as stop:
+        raise ListenerError(stop.error) from stop.error
     finally:
         parts.over.set()
 
@@ -85,13 +93,13 @@ class _Parts:
             try:
                 await hearing
             except Exception as error:
-                raise ListenerError(error) from error
+                raise ListenerStop(error) from None
 
     def _heard(self, told: StreamingChunk) -> Any:
         try:
             return self._listener(told)
         except Exception as error:
-            raise ListenerError(error) from error
+            raise ListenerStop(error) from None
 
     def passed_on(self, loop: asyncio.AbstractEventLoop) -> Any:
         """Wait for a listener on another loop, as one that is awaited does: parts keep their order, in no flood."""
@@ -104,7 +112,7 @@ class _Parts:
 
     def _end_thread_if_over(self) -> None:
         if self.over.is_set():
-            raise NobodyWaitsError
+            raise EndOfThread  # no error: a FallbackChatGenerator would ask its next model, for money and for nobody
 
     def _told_of(self, chunk: StreamingChunk) -> StreamingChunk | None:
         join_parts(chunk)

@@ -139,6 +139,8 @@ def _landed(flight: "Future[Landing]", grading: Grading) -> Landing:
 
 
 async def _landed_async(flight: "Future[Landing]", grading: Grading) -> Landing:
+    if flight.done():  # its event loop would tell so later, and perhaps no time is left
+        return flight.result()
     try:
         return await asyncio.wait_for(asyncio.wrap_future(flight), grading.seconds_left())
     except TimeoutError:
