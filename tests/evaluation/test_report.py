@@ -147,6 +147,16 @@ def test_a_page_of_next_to_nothing_has_no_empty_parts() -> None:
         assert "None: no question counts" in html
 
 
+def test_what_a_cascade_saves_is_not_told_by_the_questions_that_it_kept_from_its_model() -> None:
+    """Of those the cheap judge is sure: it would save all of their calls. How sure it was of the others is not known."""
+    records = evaluated()
+    names = {"dataset": "d", "split": "s", "pipeline": "cascade_rag", "grader": None, "lists": "fixed"}
+    saves = "A cascade whose LLM is always right saves"
+    assert saves in html_report(summarise(records, **names), records)
+    asked = [{**one, "probabilities": None} if n % 2 else one for n, one in enumerate(records)]
+    assert saves not in html_report(summarise(asked, **names), asked)
+
+
 def test_the_page_says_why_there_is_no_verdict() -> None:
     """A pipeline that judges nothing has made no wrong decision; nor is a question without a label not a strict one."""
     off = [

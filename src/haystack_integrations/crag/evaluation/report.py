@@ -179,7 +179,11 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
     curve = calibration.get("cost_curve")
     held_out = bool(curve)
     if not curve:
-        sure = [record for record in judged(records) if record["probabilities"] is not None]
+        scored = judged(records)
+        # Where a model was asked, or a rule spoke, nobody knows how sure of these the cheap judge was.
+        if any(record["documents"] and record["probabilities"] is None for record in scored):
+            return None
+        sure = [record for record in scored if record["probabilities"] is not None]
         if not sure:
             return None
         truth, verdicts = [record["label"] for record in sure], [told(record) for record in sure]
