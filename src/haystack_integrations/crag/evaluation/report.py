@@ -94,7 +94,7 @@ def html_report(
         headline=[(label_of(name, result), known[name], bounds.get(name)) for name in _HEADLINE if name in known],
         which_lists=which_lists(result),
         rare=rare_verdicts(result["verdict"]["confusion"]),
-        failed=sum(record["error"] is not None for record in records),
+        failed=[sum(record["error"] is not None for record in given) for given in (records, judged(records))],
         confusion=_confusion(result["verdict"]["confusion"]),
         unscored=_unscored(records),
         probabilities=_probabilities(probability_measures(records)),
