@@ -78,8 +78,8 @@ def stopped_at_answers(file: Path, cases: Sequence[Case]) -> str | None:
     """
     Say that lists end where their answer was found: who grades may stop there, and the length then tells the verdict.
 
-    Of covidqa, 150 questions so graded gave a held-out macro-F1 of .55 in the place of .44, and no wrong `correct`;
-    what was fitted on them called 3 of 127 whole lists `correct` that were.
+    Of covidqa and scifact, 150 questions so graded gave a held-out macro-F1 of .55 and .65 in the place of .44 and .60,
+    and no wrong `correct`; what was fitted on them called 3 of 127 and 0 of 84 whole lists `correct` that were.
 
     :param file: Where the lists stand.
     :param cases: Questions with lists.
