@@ -150,7 +150,7 @@ def test_a_page_of_next_to_nothing_has_no_empty_parts() -> None:
 def test_what_a_cascade_saves_is_not_told_by_the_questions_that_it_kept_from_its_model() -> None:
     """Of those the cheap judge is sure: all of their calls are saved. How sure it was of the others is not known."""
     records = evaluated()
-    names = {"dataset": "d", "split": "s", "pipeline": "cascade_rag", "grader": None, "lists": "fixed"}
+    names: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": "cascade_rag", "grader": None, "lists": "fixed"}
     saves = "A cascade whose LLM is always right saves"
     assert saves in html_report(summarise(records, **names), records)
     asked = [{**one, "probabilities": None} if n % 2 else one for n, one in enumerate(records)]
