@@ -125,6 +125,23 @@ def test_a_copy_that_was_graded_otherwise_is_told(folder: Path) -> None:
     assert read_dataset(folder, SPLIT).doubts == ()
 
 
+def test_lists_that_end_where_their_answer_was_found_are_told(folder: Path) -> None:
+    """As where who graded stopped there: how long a list is then tells its verdict, and of whole lists nothing does."""
+    place = folder / SPLIT / "bm25_top10.jsonl"
+    answered = {f"q{n}": [f"isle-{n}", f"built-{n}", f"other-{n}"] for n in CORRECT[:6]}
+    for rest in (2, 3):
+        cut = [
+            {**row, "retrieved": answered.get(row["id"], row["retrieved"])[: rest if row["id"] in answered else 10]}
+            for row in lists()
+        ]
+        write_lines(place, cut)
+        doubts = read_dataset(folder, SPLIT).doubts
+        assert len(doubts) == (rest == 2)
+        assert all(
+            doubt.startswith(f"6 lists end with the first document that answers ({place}:1; ") for doubt in doubts
+        )
+
+
 @pytest.mark.parametrize("name", ["label_top5", "label_top10"])
 def test_a_label_that_the_grades_of_its_line_contradict_is_told(folder: Path, name: str) -> None:
     """One of the two was corrected and the other was not."""

@@ -127,6 +127,13 @@ def test_a_question_that_failed_in_one_evaluation_is_compared_in_neither() -> No
         assert (change["difference"], change["low"], change["high"]) == (0, 0, 0)
 
 
+def test_where_every_question_failed_in_one_evaluation_nothing_is_compared_and_nothing_is_lost() -> None:
+    """The result that took an hour is written, whatever it was to be compared with."""
+    ours, theirs = of_both_judged([record()], [record(error="TimeoutError")])
+    assert ours == theirs == []
+    assert set(paired(ours, theirs).values()) == set(intervals(ours).values()) == {None}
+
+
 def test_a_measure_that_one_evaluation_lacks_is_not_compared() -> None:
     """No documents on one side."""
     with_documents = [record(documents=documents((1, True)))]

@@ -4,6 +4,7 @@ import math
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from evaluation_records import CLASSES, documents, gap, record, verdicts
 from hypothesis import given
@@ -16,7 +17,12 @@ from haystack_integrations.crag.evaluation.measures import (
     verdict_measures,
     whole_result,
 )
-from haystack_integrations.crag.evaluation.probabilities import adaptive_ece, probability_measures, reliability_curve
+from haystack_integrations.crag.evaluation.probabilities import (
+    adaptive_ece,
+    ece_by_chance,
+    probability_measures,
+    reliability_curve,
+)
 
 NAMES: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": None, "grader": "g", "lists": "fixed"}
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
@@ -180,6 +186,18 @@ def test_ece_is_a_share_and_does_not_depend_on_the_order_of_the_questions(
     sizes = [point["n"] for point in reliability_curve(*zip(*pairs, strict=True), bins)]  # type: ignore[misc]
     assert sum(sizes) == len(pairs)
     assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize(("number", "off"), [(80, 0.12), (300, 0.06), (1000, 0.03)])
+def test_on_few_questions_probabilities_that_hold_seem_off_and_by_how_much_is_told(number: int, off: float) -> None:
+    """A calibration error of a tenth says nothing against those of 80 questions; against those of 1,000 it does."""
+    chance = np.random.default_rng(0)
+    values = 1 / (1 + np.exp(-chance.normal(0.5, 1.5, number)))
+    assert ece_by_chance(values) == pytest.approx(off, abs=0.01)
+    seen = adaptive_ece(values, chance.random(number) < values)
+    assert seen == pytest.approx(off, abs=off)
+    assert ece_by_chance(values) == ece_by_chance(values)
+    assert ece_by_chance([]) is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 8).map(lambda n: n / 8), st.booleans()), min_size=1, max_size=40), BINS)

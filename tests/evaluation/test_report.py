@@ -147,6 +147,16 @@ def test_a_page_of_next_to_nothing_has_no_empty_parts() -> None:
         assert "None: no question counts" in html
 
 
+def test_what_a_cascade_saves_is_not_told_by_the_questions_that_it_kept_from_its_model() -> None:
+    """Of those the cheap judge is sure: all of their calls are saved. How sure it was of the others is not known."""
+    records = evaluated()
+    names: dict[str, Any] = {"dataset": "d", "split": "s", "pipeline": "cascade_rag", "grader": None, "lists": "fixed"}
+    saves = "A cascade whose LLM is always right saves"
+    assert saves in html_report(summarise(records, **names), records)
+    asked = [{**one, "probabilities": None} if n % 2 else one for n, one in enumerate(records)]
+    assert saves not in html_report(summarise(asked, **names), asked)
+
+
 def test_the_page_says_why_there_is_no_verdict() -> None:
     """A pipeline that judges nothing has made no wrong decision; nor is a question without a label not a strict one."""
     off = [
@@ -203,8 +213,14 @@ def test_text_that_runs_from_right_to_left_is_shown_so() -> None:
 def test_failed_questions_are_announced_on_the_page() -> None:
     """They stand in the confusion too."""
     text = Page(page_of([*evaluated(), record("q99", error="TimeoutError")])).text
-    assert "1 of 31 questions failed." in text
-    assert "ungraded" in text
+    assert "1 of 31 questions failed. Each counts as a wrong verdict, “ungraded”." in text
+
+
+def test_questions_that_failed_live_are_not_said_to_count_as_wrong() -> None:
+    """Nobody knows which list they would have ended with, so they have no label."""
+    live = [record("q98", error="TimeoutError"), record("q99", None, "", error="TimeoutError")]
+    text = Page(page_of([*evaluated(), *live])).text
+    assert "2 of 32 questions failed. As wrong verdicts, “ungraded”, count 1; the others, without a label" in text
 
 
 def test_the_table_reads_without_colours_and_shows_only_what_applies() -> None:

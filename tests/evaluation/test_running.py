@@ -22,7 +22,7 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
 from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, fingerprint, read_records
-from haystack_integrations.crag.evaluation.measures import summarise, verdict_measures
+from haystack_integrations.crag.evaluation.measures import summarise, tally, verdict_measures
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.running import evaluate
@@ -432,6 +432,25 @@ def test_live_lists_run_the_whole_pipeline(dataset: Dataset) -> None:
     assert all(record["support"]["after"] for record in records)
     assert set(records[0]["first"]) == {"verdict", "score", "label"}
     assert records[0]["gap"] is None
+
+
+def test_all_that_a_live_run_judged_counts_in_what_was_kept(dataset: Dataset, tmp_path: Path) -> None:
+    """The kept ones come first in a record: of its first ten, those that were wrongly discarded would be missing."""
+    pipeline = tmp_path / "wide.yml"
+    text = (
+        source("corrective_retrieval")
+        .replace("top_k: 10", "top_k: 25")
+        .replace("rrf_k: 1", "rrf_k: 1\n      top_k: 25")
+    )
+    pipeline.write_text(text, "utf-8")
+    one = dataset.cases[0]
+    wanted = replace(one, partial=tuple(name for name in dataset.passages if name.startswith("built-"))[1:])
+    setup = Setup(str(pipeline), lists="live", grader="evidence")
+    (record,) = evaluate(replace(dataset, cases=(wanted,)), setup, workers=1)
+    assert len(record["documents"]) == 25
+    lost = [document for document in record["documents"] if document["label"] == 1 and not document["kept"]]
+    found = tally(record)
+    assert (len(lost), found["filter.gold"] - found["filter.hits"]) == (23, 23)
 
 
 def test_the_order_of_the_corpus_changes_no_live_list(dataset: Dataset) -> None:

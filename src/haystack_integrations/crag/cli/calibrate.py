@@ -156,7 +156,8 @@ def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: f
     figures = found.figures
     macro_f1 = {"value": figures["verdict"]["macro_f1"], **figures["intervals"]["verdict.macro_f1"]}
     about = {"judged": judged, "folds share no": figures["folds_share_no"]}
-    held_out = {**about, "macro-F1": macro_f1, "adaptive ECE": figures["ece"]}
+    errors = {"adaptive ECE": figures["ece"], "adaptive ECE by chance alone": figures["ece_by_chance"]}
+    held_out = {**about, "macro-F1": macro_f1, **errors}
     limits = limit_rows(figures, found.calibration.correct_from, most_wrong)
     shown = {
         "held_out": {**held_out, **limits},
@@ -180,7 +181,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         f" on {figures['n']} questions, judged by {judged};",
         f"  held out, in five folds that share no {figures['folds_share_no']}:",
         f"  macro-F1 {_bounded(figures, 'verdict.macro_f1')}, accuracy {_bounded(figures, 'verdict.accuracy')}",
-        f"  calibration error {figures['ece']:.3f} (adaptive ECE), Brier score {figures['brier']:.3f}",
+        f"  calibration error {figures['ece']:.3f} (adaptive ECE; {figures['ece_by_chance']:.3f} by chance alone)",
+        f"  Brier score {figures['brier']:.3f}",
         f"  {saving(figures['calls_saved_at_2_points'])}",
         *(f"  {told}" for told in in_words(figures["cascade"])),
     ]

@@ -174,6 +174,7 @@ def figures(
         "gaps_at_10_percent": gap_recall_at(records) if has_gaps else None,
         "intervals": intervals(records, groups=groups),
         "ece": None if quality is None else quality["ece"],
+        "ece_by_chance": None if quality is None else quality["by_chance"],
         "brier": None if quality is None else quality["brier"],
         "reliability": None if quality is None else quality["curve"],
         "cost_curve": thinned(curve),

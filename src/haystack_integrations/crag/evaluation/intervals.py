@@ -199,9 +199,9 @@ def _times(records: Sequence[Record], groups: Groups | None, draws: int, seed: i
     # By name, so that the order of the questions, which says nothing, changes no interval.
     position = {key: i for i, key in enumerate(sorted(set(keys), key=repr))}
     count = len(position)
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / max(count, 1)), size=draws)
     if not count or (count == 1 and len(keys) > 1):  # of one source every draw is the same, which is no certainty
         return np.zeros((draws, len(keys)))
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=draws)
     return drawn[:, [position[key] for key in keys]].astype(float)
 
 

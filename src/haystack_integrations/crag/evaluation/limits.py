@@ -83,22 +83,19 @@ def realised_in_words(risk: Mapping[str, Any]) -> str:
     :param risk: From `holding_out.risk_realised`.
     :returns: The words.
     """
-    if risk["share"] is None:
-        return "nothing called correct"
-    said = f"{risk['share']:.1%} wrong among {risk['generated']} answered"
-    if risk["share"] <= risk["limit"]:
+    said = unlimited_in_words(risk)
+    if risk["share"] is None or risk["share"] <= risk["limit"]:
         return said
     if risk["low"] <= risk["limit"]:
-        bounds = f"{risk['low']:.1%} to {risk['high']:.1%}"
-        return f"{said}: above the limit, but within chance ({bounds}); rely on the upper end, not on the limit"
-    return f"{said}: above the limit by more than chance ({risk['low']:.1%} at least), so do not count on it"
+        return f"{said}: above the limit, but within chance; rely on the upper end, not on the limit"
+    return f"{said}: above the limit by more than chance, so do not count on it"
 
 
 def unlimited_in_words(risk: Mapping[str, Any]) -> str:
     """
-    Say how many of the verdicts `correct` are wrong where no limit takes any away.
+    Say how many of the verdicts `correct` are wrong, with the interval that so many tell of others.
 
-    :param risk: From `holding_out.risk_without_limit`.
+    :param risk: From `holding_out.risk_without_limit`, or `risk_realised`.
     :returns: The words.
     """
     if risk["share"] is None:
@@ -121,8 +118,7 @@ def limit_rows(
     if (without := held_out.get("without_limit")) is not None:
         rows["answers without a limit"] = unlimited_in_words(without)
     for risk in held_out.get("wrong_generate", ()):
-        bounds = {} if risk["share"] is None else {"low": risk["low"], "high": risk["high"]}
-        rows[f"limit {risk['limit']:.3g} of wrong answers"] = {"value": realised_in_words(risk), **bounds}
+        rows[f"limit {risk['limit']:.3g} of wrong answers"] = realised_in_words(risk)
     asked = "" if most_wrong is None else f"at most {most_wrong:g} wrong: "
     takes = f"correct from a probability of {correct_from:.2f} on" if correct_from else "takes no verdict away"
     chosen = "none" if correct_from is None else f"{asked}{takes}"

@@ -9,7 +9,6 @@ from haystack_integrations.crag.components.passage_titler import PassageTitler
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.lists import LISTED
 from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import holds, normal, sought
@@ -110,8 +109,9 @@ class LiveLists:
         return self._dataset.truth(case, RankedList(judged), len(judged))
 
     def _listed(self, case: Case, decision: dict[str, Any]) -> list[dict[str, Any]]:
+        # All of them: with the kept ones first, a beginning would lose what was wrongly discarded.
         kept = {entry["id"] for entry in decision["kept"]}
-        known = ((entry, self._dataset.passages.get(entry["id"])) for entry in _judged(decision)[:LISTED])
+        known = ((entry, self._dataset.passages.get(entry["id"])) for entry in _judged(decision))
         return [
             {
                 "id": entry["id"],

@@ -48,9 +48,9 @@ def summarise(
 
     `verdict` leaves out questions without a label and those marked `strict: false`; its macro-F1 is over the classes
     that are true or told of some question. `filter` asks which of each list's first documents (`of_first`: how many
-    at most) were kept, against label 1 or 2. `gaps.recall` is the share of gap lists called anything but correct,
-    `gaps.false_alarms` that of covered lists. `cost` holds means per question. Of live lists, all are about the last
-    list of a run; `first` is the verdict on its first one.
+    at most; of live lists all) were kept, against label 1 or 2. `gaps.recall` is the share of gap lists called anything
+    but correct, `gaps.false_alarms` that of covered lists. `cost` holds means per question. Of live lists, all are
+    about the last list of a run; `first` is the verdict on its first one.
 
     :param records: One for each question.
     :param dataset: Name of the data.

@@ -1,13 +1,15 @@
 """Whether probabilities hold: what was said against what was, in bins of equally many questions."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss
 
 from haystack_integrations.crag.evaluation.measures import Record, judged
+
+_DRAWS: Final = 200
 
 
 def reliability_curve(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> list[dict[str, float]]:
@@ -47,12 +49,28 @@ def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) 
     return off / total if total else None
 
 
+def ece_by_chance(probabilities: ArrayLike, bins: int = 10) -> float | None:
+    """
+    Say how far off probabilities seem that hold exactly: a bin of few questions misses its share by chance.
+
+    :param probabilities: Of each question, in [0, 1].
+    :param bins: Most bins.
+    :returns: The mean of `adaptive_ece` over outcomes drawn by these very probabilities; None without questions.
+    """
+    values, chance = np.asarray(probabilities, dtype=float), np.random.default_rng(0)
+    if not len(values):
+        return None
+    drawn = chance.random((_DRAWS, len(values))) < values
+    return float(np.mean([adaptive_ece(values, happened, bins) for happened in drawn]))
+
+
 def probability_measures(records: Sequence[Record]) -> dict[str, Any] | None:
     """
     Measure how good the probabilities of `correct` are.
 
     :param records: One for each question.
-    :returns: Adaptive `ece`, `brier` score, reliability `curve` and `n`; None when there are no probabilities.
+    :returns: Adaptive `ece` and what it is `by_chance` on so many questions, `brier` score, reliability `curve` and
+        `n`; None when there are no probabilities.
     """
     scored = [record for record in judged(records) if record["probabilities"] is not None and record["error"] is None]
     if not scored:
@@ -60,5 +78,5 @@ def probability_measures(records: Sequence[Record]) -> dict[str, Any] | None:
     values = [record["probabilities"]["correct"] for record in scored]
     outcomes = [record["label"] == "correct" for record in scored]
     brier = float(brier_score_loss(outcomes, values, pos_label=True))
-    curve = reliability_curve(values, outcomes)
-    return {"ece": adaptive_ece(values, outcomes), "brier": brier, "curve": curve, "n": len(scored)}
+    errors = {"ece": adaptive_ece(values, outcomes), "by_chance": ece_by_chance(values)}
+    return {**errors, "brier": brier, "curve": reliability_curve(values, outcomes), "n": len(scored)}

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from haystack_integrations.crag.errors import ConfigurationError, SourceError
-from haystack_integrations.crag.evaluation.agreement import first_of, needs_all, unexplained, unlike_copies
+from haystack_integrations.crag.evaluation.agreement import (
+    first_of,
+    needs_all,
+    stopped_at_answers,
+    unexplained,
+    unlike_copies,
+)
 from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.labelled import ANSWERS
 from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
@@ -76,7 +82,7 @@ def read_dataset(folder: str | Path, split: str, *, labelled: bool = True, least
     if not labelled:
         return data
     told = [unexplained(place / LISTS, whole, needs_all=data.needs_all), _unanswered(whole)]
-    told.append(unlike_copies(whole, passages))
+    told += [unlike_copies(whole, passages), stopped_at_answers(place / LISTS, whole)]
     if doubts:
         told.append(f"{len(doubts)} in doubt of the labels ({first_of(doubts)}); correct what is there by mistake")
     return replace(data, doubts=tuple(doubt for doubt in told if doubt is not None))

@@ -94,7 +94,7 @@ def html_report(
         headline=[(label_of(name, result), known[name], bounds.get(name)) for name in _HEADLINE if name in known],
         which_lists=which_lists(result),
         rare=rare_verdicts(result["verdict"]["confusion"]),
-        failed=sum(record["error"] is not None for record in records),
+        failed=[sum(record["error"] is not None for record in given) for given in (records, judged(records))],
         confusion=_confusion(result["verdict"]["confusion"]),
         unscored=_unscored(records),
         probabilities=_probabilities(probability_measures(records)),
@@ -179,7 +179,11 @@ def _cascade(records: Sequence[Record], calibration: Mapping[str, Any]) -> dict[
     curve = calibration.get("cost_curve")
     held_out = bool(curve)
     if not curve:
-        sure = [record for record in judged(records) if record["probabilities"] is not None]
+        scored = judged(records)
+        # Where a model was asked, or a rule spoke, nobody knows how sure of these the cheap judge was.
+        if any(record["documents"] and record["probabilities"] is None for record in scored):
+            return None
+        sure = [record for record in scored if record["probabilities"] is not None]
         if not sure:
             return None
         truth, verdicts = [record["label"] for record in sure], [told(record) for record in sure]
