@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.answers import answer_account
+from haystack_integrations.crag.answers import answer_account, says_nothing
 from haystack_integrations.crag.citations import declines
 from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
@@ -41,6 +41,8 @@ def told(
         f"{ABSTENTION.removesuffix('.')}\n\nAs far as I know it was Jane Austen.",
         f"{ABSTENTION.removesuffix('.')}\n- They are about bicycles.",
         "The documents do not answer this question, but it was Jane Austen.",
+        "The passage does not answer this question.",
+        "The provided evidence doesn\u2019t answer your question. [1]",
     ],
 )
 def test_an_answer_is_declined_when_it_is_the_sentence_or_goes_on_from_it_without_evidence(text: str) -> None:
@@ -57,10 +59,22 @@ def test_an_answer_is_declined_when_it_is_the_sentence_or_goes_on_from_it_withou
         f"{ABSTENTION.removesuffix('.')}\n\nThey do say that it is by Jane Austen [1].",
         f"It says: {ABSTENTION}",
         "The documents do not answer this questionnaire.",
+        "The passages do not answer the question of her birth, but name her mother.",
+        "The passage does not answer.",
     ],
 )
 def test_an_answer_that_says_more_from_the_evidence_is_not_declined(text: str) -> None:
     assert not declines(text, ABSTENTION)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "[1]", "[1] [2]", " [1, 3].\n- [2]", "([Passage 2])"])
+def test_a_reply_of_citations_alone_says_nothing(text: str) -> None:
+    assert says_nothing(text)
+
+
+@pytest.mark.parametrize("text", ["?", "...", "\u2713 [1]", "42 [1]", "Yes.", "\u5927\u962a [1]", "[2019]"])
+def test_a_reply_with_anything_else_says_something(text: str) -> None:
+    assert not says_nothing(text)
 
 
 @given(st.text())

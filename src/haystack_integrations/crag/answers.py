@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from itertools import chain
+from string import punctuation
 from typing import Any, Final
 
 from haystack import Document
@@ -29,12 +30,23 @@ STREAM: Final = "stream"
 
 
 class NoTextError(CallError, ValueError):
-    """A reply without any text: a model that thinks too long gives none."""
+    """A reply without any text: a model that thinks too long gives none, a small one may give its citations alone."""
 
     def __init__(self) -> None:
         """Name the way out; the kind is for log and record."""
         super().__init__("no_text")
         self.args = ("the model replied without any text; give it more tokens, or another model",)
+
+
+def says_nothing(text: str) -> bool:
+    """
+    Tell whether a reply is no answer: a small model may write the numbers of its passages, and no more.
+
+    :param text: What a model wrote.
+    :returns: Whether it is blank, or nothing but citations and punctuation stands in it.
+    """
+    rest = without_citations(text).strip()
+    return not rest or (rest != text.strip() and not rest.strip(f"{punctuation} \n"))
 
 
 def answer_account(

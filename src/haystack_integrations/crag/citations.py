@@ -15,6 +15,11 @@ _CITED: Final = re.compile(
     re.IGNORECASE,
 )
 _RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}{_KIND}(\d{{1,3}})", re.IGNORECASE)
+# The prompt shows passages, so a model may say of them what it is to say of documents.
+_REWORDED: Final = re.compile(
+    r"(?:(?:provided|given|numbered) )?(?:documents?|passages?|evidence|sources?) do(?:es)?(?: not|n['\u2019]t) "
+    r"answer (?:this|the|your)\b"
+)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
 
@@ -57,14 +62,18 @@ def declines(text: str, sentence: str) -> bool:
     :param text: What it wrote.
     :param sentence: What it was asked to write in that case; empty when it was not.
     :returns: Whether the text is that sentence, whatever its case, marks, quotes and citations; or begins with it and
-        cites nothing for what it goes on to say.
+        cites nothing for what it goes on to say. Of the English one another word for the documents counts, too.
     """
-    wanted, said = _bare(sentence), _bare(_CITED.sub("", text))
+    wanted, said = (_alike(_bare(one)) for one in (sentence, _CITED.sub("", text)))
     if not wanted or not said.replace("\n", " ").startswith(wanted.replace("\n", " ")):
         return False
     rest = said[len(wanted) :]
     # A new line ends the sentence, as a full stop does; it goes on behind a space, or as another word.
     return not rest or not (rest[0].isalnum() or rest[0] == " " or _CITED.search(text))
+
+
+def _alike(words: str) -> str:
+    return _REWORDED.sub("documents do not answer this", words, count=1)
 
 
 def _bare(text: str) -> str:

@@ -9,7 +9,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answer_prompt import for_run
-from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags
+from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags, says_nothing
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
@@ -147,4 +147,4 @@ class AnswerGenerator(ChatBacked):
         if why is not None:
             mark_ended(first, why, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        return replies if (first.text or "").strip() else self._failed(span, NoTextError(), first.meta)
+        return self._failed(span, NoTextError(), first.meta) if says_nothing(first.text or "") else replies
