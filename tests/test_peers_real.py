@@ -17,10 +17,11 @@ from scripted_model import ScriptedModel
 PEERS = Path(__file__).parents[1] / "benchmarks" / "peers"
 if not PEERS.is_dir():
     pytest.skip("the benchmarks are not part of the source distribution", allow_module_level=True)
-sys.path.insert(0, str(PEERS))
+sys.path[:0] = [str(PEERS), str(PEERS / "adapters")]
 
 import page_real  # noqa: E402
 import real  # noqa: E402
+from adapters import ours  # noqa: E402
 
 QUESTION, ANSWER = "When was the lighthouse of Norrholm built?", "1868"
 
@@ -99,6 +100,24 @@ def test_the_questions_tell_their_accepted_answers(world: httpx.Client) -> None:
 def test_an_answer_is_judged_by_its_words(answer: str | None, route: str | None, error: str | None, end: str) -> None:
     record = {"answer": answer, "route": route, "error": error, "answer_support": False, "accepted": [ANSWER]}
     assert real.end_of(record) == end
+
+
+def test_a_pipeline_that_takes_its_time_differs_in_its_seconds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model on the machine's own processors is slow, which is no failure of who asks it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    as_shipped, patient = (
+        ours.loaded("corrective_rag", takes_its_time=slow).pipeline.to_dict()["components"] for slow in (False, True)
+    )
+    seconds = ours.PATIENCE
+    assert patient["guard"]["init_parameters"].pop("budget") == {"seconds": seconds, "llm_calls": 6}
+    as_shipped["guard"]["init_parameters"].pop("budget")
+    assert patient["grader"]["init_parameters"].pop("deadline_s") == seconds
+    as_shipped["grader"]["init_parameters"].pop("deadline_s")
+    for part in ("grader", "generator"):
+        model = patient[part]["init_parameters"]["chat_generator"]["init_parameters"]
+        assert model.pop("timeout") == seconds
+        as_shipped[part]["init_parameters"]["chat_generator"]["init_parameters"].pop("timeout")
+    assert patient == as_shipped
 
 
 def test_the_page_tells_of_a_real_model_where_one_was_asked(tmp_path: Path) -> None:

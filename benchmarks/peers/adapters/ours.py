@@ -138,12 +138,13 @@ def unhurried(name: str) -> Path:
     return path
 
 
-def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
+def loaded(name: str, given: dict[str, Any] | None = None, *, takes_its_time: bool = False) -> SuperComponent:
     """
     Load a shipped pipeline on the world.
 
     :param name: Its name.
     :param given: More that it is loaded with.
+    :param takes_its_time: Whether its seconds are those of `unhurried`.
     :returns: The pipeline.
     """
     # The world has the ranked documents of each question as it stands, for all systems the same.
@@ -153,7 +154,7 @@ def loaded(name: str, given: dict[str, Any] | None = None) -> SuperComponent:
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
         parts["web"] = WebFallback(WorldWeb(), **{**settings, "query_cooldown_s": 0})
-    return load(unhurried(name) if is_real() else name, **parts)
+    return load(unhurried(name) if takes_its_time else name, **parts)
 
 
 def prepare(name: str) -> Answer:
@@ -164,8 +165,11 @@ def prepare(name: str) -> Answer:
     :returns: What answers a question.
     """
     if name not in CALIBRATED:
-        return answering(loaded(name))
-    of = {place.name: answering(loaded(CALIBRATED[name], scored_by(place))) for place in calibrations()}
+        return answering(loaded(name, takes_its_time=is_real()))
+    of = {
+        place.name: answering(loaded(CALIBRATED[name], scored_by(place), takes_its_time=is_real()))
+        for place in calibrations()
+    }
 
     def answer(question: str, k: int) -> dict[str, Any]:
         return of[dataset()](question, k)
