@@ -33,7 +33,7 @@ Question: {{ question }}
 
 Answer from the evidence only, in the language of the question, and cite the passages you use as [1], [2]."""
 # The task stands last: a real model of 1.5 billion parameters that had it before the evidence declined half of the
-# questions that it can answer, and cited a third as often (docs/comparison.md).
+# questions that it can answer, and cited a third as often (docs/grading.md, small models).
 
 
 @component
