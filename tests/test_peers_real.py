@@ -111,9 +111,9 @@ def test_a_pipeline_that_takes_its_time_differs_in_its_seconds_alone(monkeypatch
     seconds = ours.PATIENCE
     assert patient["guard"]["init_parameters"].pop("budget") == {"seconds": seconds, "llm_calls": 6}
     as_shipped["guard"]["init_parameters"].pop("budget")
-    assert patient["grader"]["init_parameters"].pop("deadline_s") == seconds
-    as_shipped["grader"]["init_parameters"].pop("deadline_s")
-    for part in ("grader", "generator"):
+    for part, limit in {"grader": "deadline_s", "generator": "timeout_s"}.items():
+        assert patient[part]["init_parameters"].pop(limit) == seconds
+        as_shipped[part]["init_parameters"].pop(limit)
         model = patient[part]["init_parameters"]["chat_generator"]["init_parameters"]
         assert model.pop("timeout") == seconds
         as_shipped[part]["init_parameters"]["chat_generator"]["init_parameters"].pop("timeout")

@@ -41,7 +41,7 @@ from statistics import mean, median
 from typing import Any, Final
 
 import measures
-from arms import KS, PARTS, QUESTION_SECONDS, REAL, REAL_SECONDS, Arm
+from arms import KS, PARTS, REAL, Arm
 from calibrations import calibrated
 from environments import SystemFailed, cache_dir
 from real import SHORT_ANSWERS, end_of, real_figures
@@ -55,9 +55,7 @@ MOST_LOST: Final = 3
 _NOTHING: Final = dict.fromkeys(("answer", "route", "verdict", "kept"))
 
 
-def ask(
-    world: World, worker: Worker, task: dict[str, Any], arm: Arm, seconds: float = QUESTION_SECONDS
-) -> dict[str, Any]:
+def ask(world: World, worker: Worker, task: dict[str, Any], arm: Arm) -> dict[str, Any]:
     """
     Ask one question.
 
@@ -65,14 +63,13 @@ def ask(
     :param worker: The system.
     :param task: The question.
     :param arm: How it is asked.
-    :param seconds: How long it may take.
     :returns: The record: arm, reply and tally in one.
     """
     how = {key: value for key, value in asdict(arm).items() if key != "questions"}
     world.begin(task=task["task"], system=worker.system.name, **how)
     begun = time.perf_counter()
     try:
-        reply = worker.ask(task["task"], task["question"], arm.k, seconds)
+        reply = worker.ask(task["task"], task["question"], arm.k, worker.seconds)
     except (TimeoutError, WorkerDied) as error:
         why = "timeout" if isinstance(error, TimeoutError) else str(error)
         reply = {**_NOTHING, "task": task["task"], "seconds": time.perf_counter() - begun, "error": why}
@@ -95,14 +92,13 @@ def asked(tasks: Sequence[dict[str, Any]], per_set: int) -> list[dict[str, Any]]
     return [tasks[place] for number, place in sorted(places) if number <= per_set]
 
 
-def run_arm(world: World, worker: Worker, arm: Arm, seconds: float = QUESTION_SECONDS) -> list[dict[str, Any]]:
+def run_arm(world: World, worker: Worker, arm: Arm) -> list[dict[str, Any]]:
     """
     Ask all questions of an arm.
 
     :param world: Model, retriever and web.
     :param worker: The system.
     :param arm: How they are asked.
-    :param seconds: How long a question may take.
     :returns: Records; fewer than asked for when too many workers were lost.
     """
     records: list[dict[str, Any]] = []
@@ -110,8 +106,8 @@ def run_arm(world: World, worker: Worker, arm: Arm, seconds: float = QUESTION_SE
     for task in asked(world.tasks, arm.questions):
         if worker.is_cold:
             for first in {one["set"]: one for one in world.tasks}.values():
-                ask(world, worker, first, Arm(arm.k, 1), seconds)
-        records.append({**ask(world, worker, task, arm, seconds), "accepted": task["accepted"]})
+                ask(world, worker, first, Arm(arm.k, 1))
+        records.append({**ask(world, worker, task, arm), "accepted": task["accepted"]})
         lost += worker.is_cold
         if lost == MOST_LOST:
             break
@@ -155,20 +151,21 @@ def measure(
     :raises SystemFailed: When the system cannot be installed or started.
     """
     figures = []
+    is_real = part == REAL
     raw = cache_dir() / "records" / part / f"{name}.jsonl"
     raw.parent.mkdir(parents=True, exist_ok=True)
     with (
         raw.open("a", encoding="utf-8") as file,
-        Worker(SYSTEMS[name], world.url, places, is_real=part == REAL) as worker,
+        Worker(SYSTEMS[name], world.url, places, is_real=is_real) as worker,
     ):
         for arm in todo:
             if arm.is_timed:
                 worker.stop()  # texts that it has read before would take it less time
-            records = run_arm(world, worker, arm, REAL_SECONDS if part == REAL else QUESTION_SECONDS)
+            records = run_arm(world, worker, arm)
             file.writelines(json.dumps(record) + "\n" for record in records)
-            measured = real_figures(records) if part == REAL else measures.figures(records)
+            measured = real_figures(records) if is_real else measures.figures(records)
             figures.append({**asdict(arm), **measured})
-            print(line(name, arm, records, is_real=part == REAL), flush=True)
+            print(line(name, arm, records, is_real=is_real), flush=True)
             if part == "faults":
                 worker.stop()
     return worker.versions, figures

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
+from arms import QUESTION_SECONDS, REAL_SECONDS
 from environments import HERE, SystemFailed, cache_dir, python_of
 from systems import System
 
@@ -26,7 +27,11 @@ class WorkerDied(RuntimeError):  # noqa: N818 - what became of a worker, it is s
 
 
 class Worker:
-    """The process of one system; it is started at once, and again after it was stopped when next asked."""
+    """
+    The process of one system; it is started at once, and again after it was stopped when next asked.
+
+    `seconds` is how long a question may take.
+    """
 
     def __init__(self, system: System, url: str, calibrations: Sequence[Path] = (), *, is_real: bool = False) -> None:
         """
@@ -44,6 +49,7 @@ class Worker:
         self._command = [str(python_of(system.environment)), script, "--system", system.name, "--url", url]
         self._command += ["--calibrations", *map(str, calibrations)] if calibrations else []
         self._command += ["--real"] if is_real else []
+        self.seconds = REAL_SECONDS if is_real else QUESTION_SECONDS
         self._process: subprocess.Popen[str] | None = None
         self._has_answered = False
         self._lines: queue.Queue[str | None] = queue.Queue()

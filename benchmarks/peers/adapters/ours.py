@@ -14,13 +14,13 @@ Where a real model answers, on this machine's processors, seconds of budgets and
 The memory of the web search (no query twice in a minute) is off, since each question is asked in several arms.
 """
 
-import tempfile
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import yaml
 from haystack import Document, SuperComponent, component
-from worker import Answer, calibrations, dataset, is_real, search, serve, system, web
+from haystack.core.serialization import import_class_by_name
+from worker import PATIENCE, Answer, calibrations, dataset, is_real, search, serve, system, web
 
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.pipelines import load
@@ -28,7 +28,6 @@ from haystack_integrations.crag.pipelines.loader import read
 
 PACKAGES = ("crag-haystack", "haystack-ai", "openai")
 CALIBRATED = {"cascade_rag_calibrated": "cascade_rag"}
-PATIENCE = 600
 _ROUTES = {"web": "web", "web_and_refine": "web", "refine": "retry", "expand": "retry"}
 
 
@@ -119,23 +118,25 @@ def scored_by(place: Path) -> dict[str, Any]:
     return {"scorer": {"document_store": None, **files}}
 
 
-def unhurried(name: str) -> Path:
+def unhurried(name: str) -> dict[str, Any]:
     """
-    Write a shipped pipeline with time for a model that runs on this machine's processors.
+    Choose what a shipped pipeline is loaded with to have time for a model that runs on this machine's processors.
 
     :param name: Its name.
-    :returns: A file, the same but for the seconds of its budget, its models and what asks them.
+    :returns: For its components the seconds of budget and models, and of what asks them.
     """
-    spec = read(name)
-    for part in (one["init_parameters"] for one in spec["components"].values()):
-        if "budget" in part:
-            part["budget"]["seconds"] = PATIENCE
-        if "chat_generator" in part:
-            part["chat_generator"]["init_parameters"]["timeout"] = PATIENCE
-            part.update({"deadline_s": PATIENCE} if "max_chars_per_document" in part else {})
-    path = Path(tempfile.mkdtemp()) / f"{name}.yml"
-    path.write_text(yaml.safe_dump(spec), "utf-8")
-    return path
+    changed: dict[str, dict[str, Any]] = {}
+    for place, one in read(name)["components"].items():
+        given = one["init_parameters"]
+        if "budget" in given:
+            changed[place] = {"budget": {**given["budget"], "seconds": PATIENCE}}
+        if "chat_generator" in given:
+            model = given["chat_generator"]
+            slow = {**model, "init_parameters": {**model["init_parameters"], "timeout": PATIENCE}}
+            known = signature(import_class_by_name(one["type"]).__init__).parameters
+            limits = {limit: PATIENCE for limit in ("deadline_s", "timeout_s") if limit in known}
+            changed[place] = {"chat_generator": slow, **limits}
+    return changed
 
 
 def loaded(name: str, given: dict[str, Any] | None = None, *, takes_its_time: bool = False) -> SuperComponent:
@@ -149,12 +150,13 @@ def loaded(name: str, given: dict[str, Any] | None = None, *, takes_its_time: bo
     """
     # The world has the ranked documents of each question as it stands, for all systems the same.
     whole = {"keywords": {"stop_words": []}}
-    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **whole, **(given or {})}
+    slow = unhurried(name) if takes_its_time else {}
+    parts: dict[str, Any] = {"bm25": WorldRetriever(), "dense": NoVectors(), **whole, **slow, **(given or {})}
     own = read(name)["components"].get("web")
     if own is not None:
         settings = {key: value for key, value in own["init_parameters"].items() if key != "websearch"}
         parts["web"] = WebFallback(WorldWeb(), **{**settings, "query_cooldown_s": 0})
-    return load(unhurried(name) if takes_its_time else name, **parts)
+    return load(name, **parts)
 
 
 def prepare(name: str) -> Answer:

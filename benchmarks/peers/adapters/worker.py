@@ -24,6 +24,8 @@ from typing import Any, TextIO
 Answer = Callable[[str, int], dict[str, Any]]
 """From a question and k to what a system says: `{"answer", "route", "verdict", "kept"}`."""
 
+PATIENCE = 600
+"""Seconds of a call where a real model answers, on this machine's processors."""
 ENTRIES = ("answer", "route", "verdict", "kept")
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback, whatever the machine's proxies are
 _asked = {"task": ""}  # one worker answers one question at a time
@@ -121,7 +123,8 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--calibrations", nargs="*", type=Path, default=())
     parser.add_argument("--real", action="store_true")
     given = parser.parse_args()
-    os.environ["OPENAI_TIMEOUT"] = "600" if given.real else os.environ.get("OPENAI_TIMEOUT", "30")
+    if given.real:
+        os.environ["OPENAI_TIMEOUT"] = str(PATIENCE)
     os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = f"{given.url}/v1"
     os.environ["OPENAI_API_KEY"] = "none"
     os.environ["NO_PROXY"] = "127.0.0.1,localhost"
