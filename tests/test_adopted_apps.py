@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, component
 from haystack.components.builders import ChatPromptBuilder
 from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
@@ -20,8 +20,8 @@ from haystack.dataclasses import ChatMessage, ChatRole
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
-from haystack_integrations.crag.components import CragRouter, HeuristicGrader
-from haystack_integrations.crag.pipelines import CorrectiveRetriever
+from haystack_integrations.crag.components import CragRouter, HeuristicGrader, WebFallback
+from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
 from haystack_integrations.crag.vocabulary import META_KEY
 
 ANSWERED, UNANSWERED = "When is a refund paid?", "Can I pay with Bitcoin?"
@@ -116,9 +116,9 @@ def adopted(shape: Shape, store: InMemoryDocumentStore, mode: Any) -> tuple[Pipe
     return pipeline, lambda question: asked(question) | questions(question), "router.generate"
 
 
-def watch(pipeline: Pipeline, last: str, mode: Any) -> None:
+def watch(pipeline: Pipeline, last: str, mode: Any, on_incorrect: Any = "abstain") -> None:
     pipeline.add_component("grader", HeuristicGrader())
-    settings: Any = {"aggregate": "set", "on_ambiguous": "generate", "on_incorrect": "abstain"}
+    settings: Any = {"aggregate": "set", "on_ambiguous": "generate", "on_incorrect": on_incorrect}
     pipeline.add_component("router", CragRouter(mode=mode, **settings))
     pipeline.connect(last, "grader.documents")
     pipeline.connect("grader.documents", "router.documents")
@@ -205,3 +205,72 @@ def test_in_the_place_of_one_of_two_searches_what_it_drops_comes_back_from_the_o
             pipeline.connect(sender, receiver)
     data = {"bm25": {"query": UNANSWERED}} if both else asked(UNANSWERED)
     assert bool(given(pipeline, data, "bm25.documents" if both else last)) != both
+
+
+def replying(template: str) -> tuple[ChatPromptBuilder, MockChatGenerator]:
+    """A prompt of the app's own, and a model that says what it was asked."""
+    prompt = ChatPromptBuilder([ChatMessage.from_user(template)])
+    return prompt, MockChatGenerator(response_fn=lambda messages: messages[-1].text or "")
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_where_its_own_connections_stay_an_app_reads_not_even_a_grade(beside: bool) -> None:
+    """Its prompt prints all metadata: with the grades, where the documents come by way of the router."""
+
+    def asked(question: str, *, watched: bool) -> str:
+        pipeline = Pipeline()
+        pipeline.add_component("bm25", by_words(filled("beside")))
+        prompt, model = replying("{% for each in documents %}{{ each }} {{ each.meta }}{% endfor %}{{ query }}")
+        pipeline.add_component("prompt", prompt)
+        pipeline.add_component("llm", model)
+        pipeline.connect("prompt.prompt", "llm.messages")
+        if watched:
+            watch(pipeline, "bm25.documents", "observe")
+        pipeline.connect("bm25.documents" if beside or not watched else "router.generate", "prompt.documents")
+        result = pipeline.run({"query": question})
+        assert watched == ("decision" in result.get("router", {}))
+        return str(result["llm"]["replies"][0].text)
+
+    for question in (ANSWERED, UNANSWERED):
+        assert (asked(question, watched=True) == asked(question, watched=False)) == beside
+
+
+@component
+class Web:
+    """Stands for a web search."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, Any]:
+        return {"documents": [Document(content=f"Found: {query}", meta={"url": "https://example.com"})]}
+
+
+@pytest.mark.parametrize("mode", ["enforce", "observe"])
+def test_the_verdict_sends_an_app_to_the_web_search_that_it_has(mode: str) -> None:
+    """Where it only watches, nothing leaves; both prompts take the question from the run."""
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", by_words(filled("web")))
+    pipeline.add_component("web", WebFallback(Web()))
+    watch(pipeline, "bm25.documents", mode, on_incorrect="web")
+    pipeline.connect("router.web", "web.state")
+    for name, documents in (("own", "router.generate"), ("other", "web.documents")):
+        prompt, model = replying("{{ documents[0].content }} {{ query }}")
+        pipeline.add_component(f"{name}_prompt", prompt)
+        pipeline.add_component(f"{name}_llm", model)
+        pipeline.connect(documents, f"{name}_prompt.documents")
+        pipeline.connect(f"{name}_prompt.prompt", f"{name}_llm.messages")
+    first, last = (pipeline.run({"query": question}) for question in (ANSWERED, UNANSWERED))
+    assert first["own_llm"]["replies"][0].text == f"{PAGES[0]} {ANSWERED}"
+    assert "other_llm" not in first
+    assert last["router"]["decision"]["action"] == "web"
+    if mode == "observe":
+        assert "other_llm" not in last
+    else:
+        assert last["other_llm"]["replies"][0].text == f"Found: {UNANSWERED} {UNANSWERED}"
+
+
+def test_an_app_keeps_its_own_prompt_in_a_shipped_pipeline() -> None:
+    """Haystack's builder in the place of ours: it knows `documents` and `question`."""
+    prompt, model = replying("{% for each in documents %}{{ each.content }} {% endfor %}{{ question }}")
+    rag = load("corrective_rag", store=filled("own"), grader=HeuristicGrader(), generator=model, prompt=prompt)
+    assert rag.run(query=ANSWERED)["answers"][0].data == f"{PAGES[0]} {ANSWERED}"
+    assert rag.run(query=UNANSWERED)["crag"]["answer"]["status"] == "none"
