@@ -562,6 +562,12 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
         ),
         ({"store": "in_memory"}, "got a str as store, wanted a document store"),
         ({"document_store": 1}, r"no component \['document_store'\]; did you mean 'store'\?"),
+        ({"llm": MockChatGenerator("x")}, r"no component \['llm'\]; pass the MockChatGenerator .* 'llm' as generator;"),
+        (
+            {"retriever": InMemoryBM25Retriever(InMemoryDocumentStore())},
+            "the InMemoryBM25Retriever .* 'retriever' as bm25;",
+        ),
+        ({"judge": HeuristicGrader()}, "pass the HeuristicGrader that came as 'judge' as grader;"),
         ({"generator": "gpt-canary"}, r"got a str as generator, wanted a chat generator such as OpenAIChatGenerator"),
         ({"generator": MockChatGenerator}, "got the class MockChatGenerator as generator"),
         ({"grader": "heuristic"}, "got a str as grader, wanted a grader such as HeuristicGrader"),

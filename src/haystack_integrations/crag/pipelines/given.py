@@ -59,7 +59,7 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
     spared = set() if isinstance(parts.get("generator"), dict) else {"generator"}  # a model goes to who asks one
     if unknown := sorted(set(parts) - set(known) - spared):
         asked = sorted(inputs_of(spec).keys() & set(unknown))
-        guess = meant([one for one in unknown if one not in _ARGUMENTS], (*known, *_ARGUMENTS))
+        guess = _fitting(unknown, parts, spec) or meant(set(unknown) - {*_ARGUMENTS}, (*known, *_ARGUMENTS))
         hint = f"pass {' and '.join(asked)} to run(); " if asked else guess
         msg = f"the pipeline {name!r} has no component {unknown}; {hint}choose from {known}"
         raise ConfigurationError(msg)
@@ -132,8 +132,6 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
     :param live: Components by the names of those in whose place they stand.
     :raises ConfigurationError: Naming each input and output that is missing, or that nothing reaches.
     """
-    taken = [one["receiver"] for one in spec["connections"]] + [*chain.from_iterable(inputs_of(spec).values())]
-    given = [one["sender"] for one in spec["connections"]] + list(spec["outputs"].values())
     for part, value in live.items():
         if pipeline_of(value) is not None:
             msg = (
@@ -142,11 +140,7 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
             )
             raise ConfigurationError(msg)
         takes, gives = sockets_of(value, "input") or {}, sockets_of(value, "output") or {}
-        lacks = {
-            "the inputs": _of(part, taken) - set(takes),
-            "the outputs": _of(part, given) - set(gives),
-            "a default for": {key for key, socket in takes.items() if socket.is_mandatory} - _of(part, taken),
-        }
+        lacks = _lacks(part, value, spec)
         missing = [
             f"{what} {', '.join(f'{part}.{key}' for key in sorted(keys))}" for what, keys in lacks.items() if keys
         ]
@@ -161,13 +155,38 @@ def check_sockets(name: str, spec: Spec, live: Spec) -> None:
                 msg += f"; a ranker that gives scores goes into another part: RankerGrader({type(value).__name__}(...))"
             if part == "web" and "query" in takes and "documents" in gives:  # one of Haystack's web searches
                 msg += f"; a web search goes into another part: WebFallback({type(value).__name__}(...))"
-            if f"{part}.query" in taken and "query_embedding" in takes:  # of a store that searches by vectors only
+            if "query" in lacks["the inputs"] and "query_embedding" in takes:  # its store knows vectors only
                 msg += (
                     f"; a retriever by vectors is asked by text in ReportingTextEmbeddingRetriever(retriever="
                     f"{type(value).__name__}(...), text_embedder=...), of "
                     "haystack_integrations.crag.components.reporting_text_embedding_retriever"
                 )
             raise ConfigurationError(msg)
+
+
+def _lacks(part: str, value: object, spec: Spec) -> dict[str, set[str]]:
+    """Tell what a component lacks to stand in the place of a part."""
+    takes, gives = sockets_of(value, "input") or {}, sockets_of(value, "output") or {}
+    taken = [one["receiver"] for one in spec["connections"]] + [*chain.from_iterable(inputs_of(spec).values())]
+    given = [one["sender"] for one in spec["connections"]] + list(spec["outputs"].values())
+    return {
+        "the inputs": _of(part, taken) - set(takes),
+        "the outputs": _of(part, given) - set(gives),
+        "a default for": {key for key, socket in takes.items() if socket.is_mandatory} - _of(part, taken),
+    }
+
+
+def _fitting(names: Iterable[str], given: Spec, spec: Spec) -> str:
+    """Tell as what a component can be passed that came under a name of the user's own pipeline, such as `retriever`."""
+    for name in names:
+        value, parts = given[name], spec["components"]
+        if is_chat_model(value):
+            fits = sorted(parts.keys() & {"generator"})
+        else:
+            fits = [part for part in parts if not any(_lacks(part, value, spec).values())]
+        if fits and sockets_of(value, "input") is not None:
+            return f"pass the {type(value).__name__} that came as {name!r} as {' or '.join(fits)}; "
+    return ""
 
 
 @contextmanager
