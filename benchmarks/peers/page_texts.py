@@ -9,10 +9,11 @@ HERE: Final = Path(__file__).parent
 TITLE: Final = "Corrective RAG side by side"
 REFERENCE: Final = "corrective_rag"
 CALIBRATED: Final = "cascade_rag_calibrated"
-SHORT: Final = """k = 10. Calls, seconds and costs with right grades, 0.3 s for each call and time for each token
-    (medians); quality with one grade and one answer in ten wrong; calls that hang with right grades. The chat model is
-    a script that grades by the labels of the data: what that cannot show stands below, and so do n, ranges, marks, the
-    other systems and settings, and where peers are better."""
+SHORT: Final = """For whoever weighs this package against Haystack's LLMRanker, LangGraph, LlamaIndex or plain RAG, at
+    ten retrieved documents (k = 10). Calls, seconds (medians) and costs are with right grades, at 0.3 s for each call
+    and a time for each token. Quality is with one grade and one answer in ten wrong, and the last column with a model
+    that hangs when it judges. The chat model is a script that grades by the labels of the data. What that cannot show
+    stands at the end of this page, and where peers are better before it."""
 SIDES: Final = {"ours": "this package", "peer": "a peer", "plain": "plain RAG"}
 MOST_FAILED: Final = 0.1
 FAULT_NAMES: Final = {
@@ -85,55 +86,54 @@ LIMITS: Final = (
     parts of the comparison. Not run, since they need containers, model weights or services: RAGFlow, NVIDIA's RAG
     blueprint, mmore, and the code of the CRAG paper.""",
 )
-RULE: Final = f"""By rule, from the figures of this page as they are rounded here, each measure alone: the cheapest
-    system may be the worst at answering. Not called the best are: a system that writes no answer (†); in quality and
-    under faults, one whose model was fitted on these questions (‡); and, if less is better, one that ended in an error,
-    a timeout or nothing in more than {100 * MOST_FAILED:.0f} % of the questions, because asking little and then failing
-    is no merit. "Ranges overlap" means that the 95 % intervals do, or for seconds the ranges of the middle 80 %: there
-    the figures decide nothing."""
+RULE: Final = f"""Found by a rule from the figures of this page, as they are rounded here, each measure alone: so the
+    cheapest system may be the worst at answering. Some systems are not called the best: one that writes no answer (†);
+    in quality and under faults, one whose model was fitted on these questions (‡); and where less is better, one that
+    ended in an error, a timeout or nothing in more than {100 * MOST_FAILED:.0f} % of the questions, because asking
+    little and then failing is no merit. "Ranges overlap" means that the 95 % intervals do, or for seconds the ranges of
+    the middle 80 %: there the figures decide nothing."""
 
-COMPARED: Final = """Every system got the same questions, ranked documents, model, retriever and web, all from one
-    scripted server on loopback, one question at a time, each system in its own process. LangGraph and LlamaIndex have
+COMPARED: Final = """Every system got the same questions, ranked documents, model, retriever and web, from one scripted
+    server on loopback, one question at a time, each system in a process of its own. LangGraph and LlamaIndex have
     environments of their own; stock Haystack runs in that of this package, with the versions in the table. k is the
-    number of retrieved documents. Labels of public data decide what the model replies. Cost: all questions with a
-    model that replies at once, to count calls, and some with a model that takes time. Tokens: the same questions,
-    tokens counted by a tokenizer. Quality: k = 10, with a share of grades and answers wrong, on lists with and without
-    the answering documents. Faults: k = 10, some questions for each fault. If a part has several commands, each added
-    systems or settings, on the same questions."""
-CALIBRATED_SAID: Final = """As users calibrate on their own questions: by the functions of crag calibrate, with defaults
-    and no limit, on the ranked lists and labels of each dataset. Excluded are the first 100 questions of a dataset in
-    the order of the comparison, however few a part asks, and each question that shares a source with one of them: a
-    labelled document, its title or the same wording, directly or through others. So no question that is asked, and none
-    about the same source, was used to calibrate. Document frequencies are those of the dataset's corpus. Held out: what
-    crag calibrate reports, five folds that share no source, of the first five documents. Refused: crag calibrate found
-    too little in these questions, so this set is judged uncalibrated, as the refusal advises. No peer was given labels:
-    none has a step that takes them."""
-QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: the system
-    answers from the retrieved documents exactly if they contain an answering document, as far as a program can tell:
-    from a route, a sentinel or a record, not from the words of an answer. Three-way verdict: correct, ambiguous or
-    incorrect against the label of the list. Answer support: the share of questions with an answer that are answered
-    while the documents of the last prompt contain the answer. Words to the generator: those of that prompt's documents.
-    Evidence missing: the same questions with their answering documents removed from list and corpus; they are on the
-    web, for systems that may ask it. Wrong answers: answers without an answering document in the prompt. An interval
-    without width means only that all questions ended alike. n/a: the system has no such decision, or writes no
-    answer."""
-FAULTS_SAID: Final = """k = 10, right grades, a model that replies at once. Judging replies are prose, are cut in
-    half, or hang for 30 s (a question has 60 s); the web fails; documents are missing: the answering ones, all on
-    topic, or these on the web, too; one of the first three documents gives an instruction. Each cell: how the
-    questions ended, mean LLM calls, mean searches on the web, median seconds from 1 s up."""
+    number of retrieved documents. The labels of public data decide what the model replies. There are four parts. Cost:
+    all questions with a model that replies at once, to count calls, and some with a model that takes time. Tokens: the
+    same questions, counted by a tokenizer. Quality: k = 10, with a share of grades and answers wrong, with and without
+    the answering documents. Faults: k = 10, some questions for each fault. If a part has several commands, the later
+    ones added systems or settings, on the same questions."""
+CALIBRATED_SAID: Final = """Calibrated as users do it: by the functions of crag calibrate, with defaults and no limit,
+    on the ranked lists and labels of each dataset. No question that is asked here was used for it. Excluded are the
+    first 100 questions of a dataset in the order of the comparison, however few a part asks, and each question that
+    shares a source with one of them: a labelled document, its title or the same wording, directly or through others.
+    Document frequencies are those of the dataset's corpus. "Held out" is what crag calibrate reports: five folds that
+    share no source, of the first five documents. "Refused" means that crag calibrate found too little in these
+    questions; the set is then judged uncalibrated, as the refusal advises. No peer was given labels, since none has a
+    step that takes them."""
+QUALITY: Final = """k = 10, in brackets 95 % intervals (bootstrap over questions). Evidence suffices: whether the system
+    answers from the retrieved documents exactly if they contain an answering one, as far as a route, a sentinel or a
+    record tells it; words of an answer are not read. Three-way verdict: correct, ambiguous or incorrect, against the
+    label of the list. Answer support: the share of questions with an answer that are answered while the documents of
+    the last prompt contain it. Words to the generator: those of that prompt's documents. Evidence missing: the same
+    questions after their answering documents were removed from list and corpus; the web, for systems that may ask it,
+    still has them. Wrong answers: answers without an answering document in the prompt. An interval without width means
+    only that all questions ended alike. n/a: the system has no such decision, or writes no answer."""
+FAULTS_SAID: Final = """k = 10, right grades, a model that replies at once. Judging replies are prose, are cut in half,
+    or hang for 30 s (a question has 60 s). The web fails. Documents are missing: those that answer, or all on topic, or
+    all on topic on the web as well. One of the first three documents gives an instruction. Each cell has how the
+    questions ended, the mean LLM calls, the mean web searches, and from 1 s up the median seconds."""
 GOALS: Final = """The goals of this package, set before anything was measured; the rows of the calibrated design were
-    added later, with the same goals. Seconds are medians; if the calls per question vary, the means stand beside them,
-    and what they say if it differs. Why goals were missed: corrective_rag makes two calls where LangGraph makes twelve
-    at k = 10, so 6 times is the most there is, less the work between the calls; it writes an entry for each document,
-    which takes time if tokens do; and a peer that makes one call (tutorial 36) cannot be matched at a third of its
-    calls. Measured with a reply of 46 tokens for ten documents (Tekken); since 29 November 2026 it has 91, because a
-    small real model could not write the shorter form, which adds 0.2 s at k = 10 where a token takes 5 ms."""
+    added later, with the same goals. Seconds are medians. If the calls per question vary, the means stand beside them,
+    and what they say if it differs. Three things explain the goals that were missed. corrective_rag makes two calls
+    where LangGraph makes twelve at k = 10, so 6 times is the most there is, less the work between the calls. It writes
+    an entry for each document, which takes time if tokens do. And a peer that makes one call (tutorial 36) cannot be
+    matched at a third of its calls. The grading reply for ten documents had 46 tokens (Tekken) in these runs. Since 29
+    November 2026 it has 91, because a small real model could not write the shorter form; that adds 0.2 s at k = 10
+    where a token takes 5 ms."""
 CALLS: Final = """Mean calls per question, answer included. † writes no answer, by its design. ‡ uses a model
     that was fitted on the half of the data that the questions are from."""
-WALL: Final = f"""Median seconds per question, in brackets the range of the middle 80 % of the questions; the mean
-    beside it if questions differ in their number of calls, since then no single value stands for all. Since 24
-    November 2026 each row of questions is asked in a fresh process, so that no text was read before. A call takes a
-    + {PER_PROMPT_TOKEN:.5f} s for each prompt token + {PER_COMPLETION_TOKEN} s for each completion token; flat: a
-    alone."""
+WALL: Final = f"""Median seconds per question, in brackets the range of the middle 80 % of the questions. Where
+    questions differ in their number of calls, the mean stands beside it. Since 24 November 2026 each row of questions
+    is asked in a fresh process, so that no text was read before. A call takes a + {PER_PROMPT_TOKEN:.5f} s for each
+    prompt token + {PER_COMPLETION_TOKEN} s for each completion token; "flat" means a alone."""
 NOTHING: Final = ("nothing",)
 UNKNOWN: Final = dict.fromkeys(("cpus", "memory_gib", "system", "python"), "unknown")
