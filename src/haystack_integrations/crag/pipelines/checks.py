@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from haystack import Pipeline
 
+from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
@@ -173,8 +174,10 @@ def by_the_set(spec: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     :param spec: A pipeline as `read` gives it.
     :returns: Settings of its router, as `load` takes them; none for a cascade, whose verdict may be the model's.
     """
-    parts = spec["components"]
-    return {"router": dict(OF_THE_SET)} if "router" in parts and "scorer" not in parts else {}
+    kinds = {name: part["type"].rpartition(".")[2] for name, part in spec["components"].items()}
+    if CascadeGate.__name__ in kinds.values():
+        return {}
+    return {name: dict(OF_THE_SET) for name, kind in kinds.items() if kind == CragRouter.__name__}
 
 
 def answers_questions(spec: Mapping[str, Any]) -> bool:
