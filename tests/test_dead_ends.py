@@ -213,6 +213,25 @@ def test_a_pipeline_that_gives_answers_is_refused_where_an_abstention_is_none_of
     assert "do not answer" in ask().run(query=QUESTION)["abstention"]
 
 
+@pytest.mark.parametrize(
+    ("name", "cut", "match"),
+    [
+        ("corrective_rag", "generator.replies", r"where .router. has evidence .* ends at generator; lead on from"),
+        ("corrective_retrieval", "expander.state", "the action re_retrieve leads back to the router, but brings no"),
+        ("paper_rag", "web.state", "the action web leads back to the router, but brings no state"),
+    ],
+)
+def test_a_file_that_lacks_a_connection_which_only_some_questions_need_is_refused_before_the_first(
+    tmp_path: Path, name: str, cut: str, match: str
+) -> None:
+    """Each had a result, but for those with evidence, or those that were to be corrected."""
+    spec, file = yaml.safe_load(export(name)), tmp_path / "cut.yml"
+    spec["connections"] = [one for one in spec["connections"] if one["sender"] != cut]
+    file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=match):
+        load(file)
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_web_search_that_gets_neither_a_query_nor_a_state_is_refused(
     asynchronous: bool, tmp_path: Path, in_memory_store: Any

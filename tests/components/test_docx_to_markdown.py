@@ -297,6 +297,15 @@ def test_text_reads_as_with_all_changes_accepted(wrapped: str, text: str) -> Non
     assert document.content == f"Notice: {text}"
 
 
+def test_of_a_word_with_its_reading_above_it_the_word_is_read() -> None:
+    """As of pages: Japanese texts show how a word is read aloud, and python-docx gave neither."""
+    file = docx.Document()
+    reading = "<w:rt><w:r><w:t>かんじ</w:t></w:r></w:rt>"
+    ruby = f"<w:ruby><w:rubyPr/>{reading}<w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase></w:ruby>"
+    file.element.body.insert(0, parse_xml(f"<w:p {W}><w:r>{ruby}</w:r><w:r><w:t>です</w:t></w:r></w:p>"))
+    assert told(file) == "漢字です"
+
+
 def test_paragraphs_headings_and_tables_in_a_control_are_text() -> None:
     """A form's parts, and a cover page."""
     file = docx.Document()

@@ -6,12 +6,13 @@ from datetime import date
 from io import BytesIO
 from typing import Any
 
+import pytest
 from haystack.dataclasses import ByteStream
 from pptx import Presentation
 from pptx.chart.data import BubbleChartData, CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
-from pptx.oxml.ns import nsdecls
+from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Inches, Pt
 
 from haystack_integrations.crag.components import PptxToMarkdown
@@ -208,6 +209,25 @@ def test_figures_of_a_chart_have_the_units_that_it_shows() -> None:
     data.categories = ["North"]
     data.add_series("Sales", (1500,))
     assert rows_of(data, "Millions") == ["|  | Sales (Millions) |", "| North | 1500 € |"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["bar3DChart", "line3DChart", "pie3DChart", "area3DChart", "ofPieChart", "stockChart", "surfaceChart"],
+)
+def test_figures_of_a_chart_in_depth_are_read_as_those_of_a_flat_one(kind: str) -> None:
+    """python-pptx makes no such chart, and gives up those that PowerPoint makes."""
+
+    def renamed(chart: Any) -> None:
+        (plot,) = chart._chartSpace.xpath(".//c:barChart")
+        made = plot.makeelement(qn(f"c:{kind}"))
+        made.extend(list(plot))
+        plot.getparent().replace(plot, made)
+
+    data = CategoryChartData()
+    data.categories = ["North", "South"]
+    data.add_series("Sales", (9, 11.5))
+    assert rows_of(data, change=renamed) == ["|  | Sales |", "| North | 9 |", "| South | 11.5 |"]
 
 
 def test_categories_of_a_chart_are_dates_and_name_what_they_are_part_of() -> None:

@@ -1,6 +1,7 @@
 """ReportingTextEmbeddingRetriever without a server: what becomes of a run whose embedder fails, or is set wrong."""
 
 import asyncio
+import socket
 import threading
 import time
 from typing import Any
@@ -11,6 +12,7 @@ from haystack import component
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingEmbeddingRetriever
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
+from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
@@ -89,3 +91,26 @@ def test_an_embedder_that_is_set_wrong_ends_the_run(asynchronous: bool) -> None:
     """It would fail each time, and its message says the way out."""
     with pytest.raises(ConfigurationError, match="no model"):
         found(Embedder(ConfigurationError("no model there")), asynchronous=asynchronous)
+
+
+@BOTH
+def test_a_limit_of_its_own_holds_also_for_a_search_that_tells_of_itself(asynchronous: bool) -> None:
+    """The retriever inside has a longer one: its server takes the request, and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = ElasticsearchDocumentStore(hosts=f"http://127.0.0.1:{silent.getsockname()[1]}", max_retries=0)
+        by_vector = ReportingEmbeddingRetriever(document_store=store, timeout_s=30)
+        retriever = ReportingTextEmbeddingRetriever(
+            retriever=by_vector, text_embedder=StaticTextEmbedder(), timeout_s=0.5
+        )
+        retriever.warm_up()
+
+        async def asked() -> Any:
+            try:
+                return await retriever.run_async("Who?")
+            finally:
+                await store.close_async()
+
+        start = time.monotonic()
+        result = asyncio.run(asked()) if asynchronous else retriever.run("Who?")
+        assert time.monotonic() - start < 15
+    assert result == {"documents": [], "report": {"status": "failed", "kind": "timeout"}}

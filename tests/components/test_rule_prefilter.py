@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,14 @@ def test_thresholds_come_from_a_dotenv_file(tmp_path: object, monkeypatch: pytes
     assert RulePrefilter().run(query=QUESTION, documents=four)["rule_name"] == "few_context"
     monkeypatch.setenv("KB_AGENT_AUTO_APPROVE_MAX_ITEMS", "1")
     assert RulePrefilter().run(query=QUESTION, documents=four)["rule_name"] == ""
+
+
+def test_a_working_directory_that_was_removed_has_no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an update leaves a program that goes on: it failed at the next part that reads one."""
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert RulePrefilter().run(query=QUESTION, documents=[Document(content="1")])["rule_name"] == "few_context"
 
 
 @pytest.mark.parametrize("value", ["high", "1.5", "-1", "nan"])

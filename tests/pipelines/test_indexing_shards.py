@@ -104,6 +104,19 @@ def test_every_source_belongs_to_exactly_one_part(name: str, id_: str, of: int) 
     assert not id_ or shard.takes(f"a.jsonl#{id_}", id_) is shard.takes(f"{name}#{id_}", id_)
 
 
+def test_records_of_one_id_belong_to_one_process_however_long_they_are(in_memory_store: Any, tmp_path: Path) -> None:
+    """Else each of two would have written one of them, and nobody would have said that an id stands twice."""
+    records = [record(number, text) for number in range(8) for text in ("A refund is paid.", "It is paid. " * 1000)]
+    jsonl(tmp_path / "refunds.jsonl", *records)
+    reports = [index(tmp_path, in_memory_store, base=tmp_path, shard=f"{part}/3") for part in (1, 2, 3)]
+    assert sum(report.added for report in reports) == 8
+    assert sum("its id is that of" in failure.reason for report in reports for failure in report.failures) == 8
+    longer = [record(number, "It is paid at once. " * 1000) for number in range(8)]
+    jsonl(tmp_path / "refunds.jsonl", *longer)
+    again = [index(tmp_path, in_memory_store, base=tmp_path, shard=f"{part}/3") for part in (1, 2, 3)]
+    assert [sum(getattr(report, name) for report in again) for name in ("updated", "added", "removed")] == [8, 0, 0]
+
+
 @pytest.mark.parametrize("text", ["", "2", "0/2", "3/2", "1/0", "a/b", "-1/2", "1/2/3", "1.0/2"])
 def test_an_unusable_shard_is_refused_before_anything_is_read(text: str, in_memory_store: Any) -> None:
     """What was got, and what is accepted."""

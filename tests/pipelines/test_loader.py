@@ -683,6 +683,16 @@ def test_a_models_own_listener_hears_the_answer_and_no_grading(store: Any) -> No
     assert "".join(heard).strip() in ("", "An answer [1].")
 
 
+def test_a_models_own_listener_hears_the_answer_also_of_a_part_of_another_name(tmp_path: Path, store: Any) -> None:
+    """A file of the user's own may name its parts as it likes."""
+    model = MockChatGenerator("An answer [1].", streaming_callback=lambda _: None)
+    text = re.sub(r"\bgenerator\b(?=[.:])", "writer", source("corrective_rag"))
+    (tmp_path / "own.yml").write_text(text)
+    rag = load(tmp_path / "own.yml", store=store, generator=model)
+    assert rag.pipeline.get_component("writer").chat_generator is model
+    assert rag.pipeline.get_component("grader").chat_generator.streaming_callback is None
+
+
 def test_a_ranker_that_shows_its_model_to_nobody_keeps_that_of_the_file(tmp_path: Path, store: Any) -> None:
     """Haystack's LLMRanker: `load` gives the caller's model to the parts that show theirs."""
     spec = yaml.safe_load(source("corrective_rag"))

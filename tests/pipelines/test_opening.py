@@ -1,7 +1,13 @@
-"""A store in memory as the command line and the server open it."""
+"""A store in memory, and a calibration, as the command line and the server open them."""
 
+import re
+from pathlib import Path
+
+import pytest
 from haystack import Document
 
+from haystack_integrations.crag.pipelines.checks import by_the_set
+from haystack_integrations.crag.pipelines.loader import read, source
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 
@@ -26,3 +32,15 @@ def test_no_two_of_them_share_their_documents() -> None:
     stores[0].write_documents([Document(content="A refund is paid.")])
     assert [each.count_documents() for each in stores] == [1, 0, 0]
     assert isinstance(stores[2], GuardedMemoryStore)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "chosen"),
+    [("corrective_retrieval", "router", {"other": {"aggregate": "set"}}), ("cascade_rag", "scorer", {})],
+)
+def test_a_calibrated_verdict_is_gone_by_whatever_the_parts_are_called(
+    tmp_path: Path, name: str, part: str, chosen: dict[str, dict[str, str]]
+) -> None:
+    """A file of the user's own may name its router as it likes, and the parts of a cascade too."""
+    (tmp_path / "own.yml").write_text(re.sub(rf"\b{part}\b(?=[.:])", "other", source(name)))
+    assert by_the_set(read(tmp_path / "own.yml")) == chosen

@@ -1,5 +1,6 @@
 """Retrievers and embedders of others: where one fails or hangs, the run goes on with the rest, and says so."""
 
+import re
 import sqlite3
 import threading
 import time
@@ -123,6 +124,23 @@ def test_nothing_is_incorrect_where_no_search_reached_its_store(store: Any, asyn
     result = run_by_door(load("corrective_retrieval", store=store, **down), asynchronous=asynchronous, query=QUESTION)
     assert (result["crag"]["verdict"], result["documents"]) == ("ungraded", [])
     assert {"retrieval_failed:bm25", "retrieval_failed:dense"} <= set(reasons(result))
+
+
+@BOTH
+def test_a_router_of_another_name_is_told_as_well_that_no_search_reached_its_store(
+    store: Any, tmp_path: Path, asynchronous: bool
+) -> None:
+    """A file of the user's own may name its parts as it likes, and needs not know of reports."""
+    told = ("fuse.report", "dense.report")
+    spec = read("corrective_retrieval")
+    spec["connections"] = [one for one in spec["connections"] if one["sender"] not in told]
+    text = re.sub(r"\brouter\b(?=[.:])", "decider", yaml.safe_dump(spec))
+    (tmp_path / "own.yml").write_text(text)
+    down = {"bm25": OfAVendor(ConnectionError()), "dense": ByVectorOfAVendor(ConnectionError())}
+    rag = load(tmp_path / "own.yml", store=store, **down)
+    result = run_by_door(rag, asynchronous=asynchronous, query=QUESTION)
+    assert (result["crag"]["verdict"], result["documents"]) == ("ungraded", [])
+    assert rag.pipeline.get_component("bm25").__haystack_input__.state.senders == ["state"]
 
 
 class RefusedError(Exception):

@@ -46,7 +46,10 @@ def named() -> set[str]:
 
 def _filed() -> dict[str, str | None]:
     """Read the `.env` file above the working directory: Windows' editors and shells write other encodings, too."""
-    path = find_dotenv(usecwd=True)
+    try:
+        path = find_dotenv(usecwd=True)
+    except OSError:  # the working directory was removed, as an update does below a program that goes on
+        return {}
     try:
         return dotenv_values(path, encoding="utf-8-sig") if path else {}
     except (OSError, UnicodeDecodeError) as error:

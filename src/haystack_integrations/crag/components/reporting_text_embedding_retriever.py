@@ -89,10 +89,15 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
             vector = run_within(self.text_embedder, limit.seconds, {"text": query})["embedding"]
         except Exception as error:
             return told(failed(error, limit), wanted(retriever, top_k)).result()
-        asked = {"query_embedding": vector, "filters": filters, "top_k": top_k}
+        asked: dict[str, Any] = {"query_embedding": vector, "filters": filters, "top_k": top_k}
         if tells_of_itself(retriever):
-            found: dict[str, Any] = retriever.run(**asked, state=state)
-            return found
+            asked["state"] = state
+            if self.timeout_s is None:  # its own holds
+                return dict(retriever.run(**asked))
+            try:
+                return dict(run_within(retriever, limit.rest(began).seconds, asked))
+            except TimeoutError as error:
+                return told(failed(error, limit), wanted(retriever, top_k)).result()
         return told(search_within(retriever, asked, limit.rest(began)), wanted(retriever, top_k)).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
@@ -106,10 +111,15 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
             vector = (await run_within_async(self.text_embedder, limit.seconds, {"text": query}))["embedding"]
         except Exception as error:
             return told(failed(error, limit), wanted(retriever, top_k)).result()
-        asked = {"query_embedding": vector, "filters": filters, "top_k": top_k}
+        asked: dict[str, Any] = {"query_embedding": vector, "filters": filters, "top_k": top_k}
         if tells_of_itself(retriever):
-            found: dict[str, Any] = await retriever.run_async(**asked, state=state)
-            return found
+            asked["state"] = state
+            if self.timeout_s is None:
+                return dict(await retriever.run_async(**asked))
+            try:
+                return dict(await run_within_async(retriever, limit.rest(began).seconds, asked))
+            except TimeoutError as error:
+                return told(failed(error, limit), wanted(retriever, top_k)).result()
         searched = await search_within_async(retriever, asked, limit.rest(began))
         return told(searched, wanted(retriever, top_k)).result()
 

@@ -62,8 +62,7 @@ def check_ways(router: Any, action: str) -> None:
 
     :param router: The component.
     :param action: What it is about to do.
-    :raises ConfigurationError: Where it leads back to the router, but not its state: each pass would be the first, so
-        that no limit holds, and most runs end after a hundred of them, by Haystack's error.
+    :raises ConfigurationError: As `check_state`.
     """
     if action not in LOOP_ACTIONS:
         return
@@ -75,6 +74,18 @@ def check_ways(router: Any, action: str) -> None:
         )
     if (why := _waiting_in(pipeline_of(router))) is not None:
         logger.warning("a part of this pipeline may end the next pass: {why}", why=why)
+    check_state(router, action)
+
+
+def check_state(router: Any, action: str) -> None:
+    """
+    Refuse a correction that leads back to the router without its state.
+
+    :param router: The component.
+    :param action: What it is about to do, or may do.
+    :raises ConfigurationError: Where each pass would be the first, so that no limit holds, and most runs end after a
+        hundred of them, by Haystack's error.
+    """
     if leads_back(router, action, "state"):
         msg = (
             f"the action {action} leads back to the router, but brings no state, so that each pass would be its first "

@@ -97,6 +97,9 @@ def _unwrap(body: Any) -> None:
         for child in list(wrapper):
             wrapper.addprevious(child)
         wrapper.getparent().remove(wrapper)
+    for ruby in list(body.iter(qn("w:ruby"))):  # of a word and how it is read aloud, the word
+        words = "".join(text for base in ruby.iterchildren(qn("w:rubyBase")) for text in base.itertext(qn("w:t")))
+        ruby.getparent().replace(ruby, run_of(words)[0])
 
 
 def _place_notes(file: DocxFile) -> None:

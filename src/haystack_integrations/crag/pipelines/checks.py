@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from haystack import Pipeline
 
+from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.evidence_prompt_builder import EvidencePromptBuilder
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.deciding.miswired import check_state
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.reached import check_ends, check_reached, led_to
@@ -42,7 +44,8 @@ def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
 
 def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
     """
-    Refuse a router whose policy names an action that leads nowhere: such a run would end without a word.
+    Refuse a router whose policy names an action that leads nowhere, or back without its state: such a run would end
+    without a word, or by an error at the first question that is corrected.
 
     :param pipeline: A loaded pipeline.
     :param outputs: What it gives: of which part, by name. Where answers are among it, so are abstentions.
@@ -65,12 +68,28 @@ def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:
                 way = f"lead on from {ends} to where documents are judged" if ends else "connect a correction to it"
                 msg = f"the policy of {name!r} may choose {action!r}, but {what}; {way}, or choose another action"
                 raise ConfigurationError(msg)
-        if "answers" in outputs and not leads_on(router, "abstain") and f"{name}.abstain" not in outputs.values():
-            msg = (
-                f"where {name!r} abstains there would be no answers, as nothing is connected to 'abstain'; connect "
-                f"{name}.abstain to where the replies are joined, or name it among the outputs"
-            )
-            raise ConfigurationError(msg)
+            check_state(router, action)
+        if "answers" in outputs:
+            _check_answers(pipeline, name, outputs)
+
+
+def _check_answers(pipeline: Pipeline, name: str, outputs: Mapping[str, str]) -> None:
+    """Refuse a router behind which questions would get no answer, and no word on it."""
+    router, last = pipeline.get_component(name), outputs["answers"].partition(".")[0]
+    if not leads_on(router, "abstain") and f"{name}.abstain" not in outputs.values():
+        msg = (
+            f"where {name!r} abstains there would be no answers, as nothing is connected to 'abstain'; connect "
+            f"{name}.abstain to where the replies are joined, or name it among the outputs"
+        )
+        raise ConfigurationError(msg)
+    behind = led_to(pipeline, name, "generate")
+    if behind and last not in behind:
+        ends = " and ".join(sorted(one for one in behind if not pipeline.graph.out_degree(one)))
+        msg = (
+            f"where {name!r} has evidence there would be no answers, as what is connected to 'generate' ends at "
+            f"{ends}; lead on from there to {last}"
+        )
+        raise ConfigurationError(msg)
 
 
 def check_weights(pipeline: Pipeline) -> None:
@@ -173,8 +192,10 @@ def by_the_set(spec: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     :param spec: A pipeline as `read` gives it.
     :returns: Settings of its router, as `load` takes them; none for a cascade, whose verdict may be the model's.
     """
-    parts = spec["components"]
-    return {"router": dict(OF_THE_SET)} if "router" in parts and "scorer" not in parts else {}
+    kinds = {name: part["type"].rpartition(".")[2] for name, part in spec["components"].items()}
+    if CascadeGate.__name__ in kinds.values():
+        return {}
+    return {name: dict(OF_THE_SET) for name, kind in kinds.items() if kind == CragRouter.__name__}
 
 
 def answers_questions(spec: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ import yaml
 from haystack import Pipeline, component
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
 from haystack_integrations.crag.pipelines.forms import checked, inputs_of
@@ -206,12 +207,14 @@ def _give_models(pipeline: Pipeline, declared: Any, live: Mapping[str, Any], mod
         asking: Any = pipeline.get_component(part)
         if not hasattr(asking, CHAT_GENERATOR):
             continue  # Haystack's LLMRanker shows its model to nobody, and keeps that of the file
-        asking.chat_generator = _quiet(part, models.get(part, models.get("generator", asking.chat_generator)))
+        model = models.get(part, models.get("generator", asking.chat_generator))
+        answers = part == "generator" or isinstance(asking, AnswerGenerator)
+        asking.chat_generator = model if answers else _quiet(model)
 
 
-def _quiet(part: str, model: Any) -> Any:
+def _quiet(model: Any) -> Any:
     """Keep what graders ask from a model's own listener: it is told the answer, as by the server."""
-    if part == "generator" or getattr(model, "streaming_callback", None) is None:
+    if getattr(model, "streaming_callback", None) is None:
         return model
     silent = copy(model)
     silent.streaming_callback = None

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from haystack.components.retrievers import TextEmbeddingRetriever
 
+from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
@@ -53,11 +54,12 @@ def with_reports(spec: Spec, live: Mapping[str, Any]) -> Spec:
     """
     connections = spec["connections"]
     taken = {one["receiver"]: one["sender"] for one in connections}
-    state, wanted = taken.get("router.state"), []
+    routers = [name for name in spec["components"] if _kind(spec, {}, name) == CragRouter.__name__ or name == "router"]
+    state, wanted = next((taken[one] for name in routers if (one := f"{name}.state") in taken), None), []
     for name, joiner, socket in _lists(spec, live):
         if _reports(spec, live, name):
             wanted += [(state, f"{name}.state"), (f"{name}.report", f"{joiner}.{socket}_report")]
-            wanted += [(f"{joiner}.report", "router.retrieval")] if "router" in spec["components"] else []
+            wanted += [(f"{joiner}.report", f"{one}.retrieval") for one in routers]
     added: dict[str, str] = {}
     for sender, receiver in wanted:
         if sender is not None and receiver not in taken:

@@ -1,9 +1,14 @@
 """Indexing by several processes: which of them takes which source."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 from zlib import crc32
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.contents import RECORDS
+
+_RECORD: Final = re.compile(rf"(?is).*?{re.escape(RECORDS)}#(.+)")
 
 
 @dataclass(frozen=True)
@@ -54,4 +59,7 @@ class Shard:
         :returns: True in exactly one of the parts.
         """
         key = id_ if id_ and name.endswith(f"#{id_}") else name
+        # The passages of a long record have ids of their own, and it belongs where it would as a short one.
+        if key is name and (found := _RECORD.fullmatch(name)):
+            key = found[1]
         return crc32(key.encode(errors="surrogatepass")) % self.of == self.number - 1
