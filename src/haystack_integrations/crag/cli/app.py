@@ -119,8 +119,7 @@ def ask(
         list[Path] | None, typer.Argument(parser=path, metavar="PATH", help="Files or folders, like --docs.")
     ] = None,
     docs: Annotated[
-        list[Path] | None,
-        typer.Option(parser=path, metavar="PATH", help=f"Files or folders: {_KINDS}."),
+        list[Path] | None, typer.Option(parser=path, metavar="PATH", help=f"Files or folders: {_KINDS}.")
     ] = None,
     store: Store = None,
     url: Url = None,
@@ -129,13 +128,8 @@ def ask(
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
-    mode: Annotated[
-        str | None, typer.Option(metavar="MODE", help="enforce, observe (change nothing) or off.", show_default=False)
-    ] = None,
-    top_k: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False),
-    ] = None,
+    mode: Annotated[str | None, typer.Option(metavar="MODE", help="enforce, observe (change nothing) or off.")] = None,
+    top_k: Annotated[int | None, typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.")] = None,
     calibration: Calibration = None,
     json: Json = False,
 ) -> None:
@@ -173,10 +167,7 @@ def index(
         ),
     ] = None,
     shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K/N", help="Index part K of N only; other processes take the others.", show_default=False
-        ),
+        str | None, typer.Option(metavar="K/N", help="Index part K of N only; other processes take the others.")
     ] = None,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all documents of an empty PATH.")] = False,
     statistics: Annotated[

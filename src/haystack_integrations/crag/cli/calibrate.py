@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 Output = Annotated[Path, typer.Option(parser=path, metavar="FILE", help="Calibration file to write.")]
 MostWrong = Annotated[
     float | None,
-    typer.Option(
-        metavar="A",
-        min=0.001,
-        max=0.999,
-        help="Largest accepted share of wrong answers, e.g. 0.1.",
-        show_default=False,
-    ),
+    typer.Option(metavar="A", min=0.001, max=0.999, help="Largest accepted share of wrong answers, e.g. 0.1."),
 ]
 
 _JUDGED: Final = {

@@ -32,8 +32,7 @@ Folder = Annotated[
 ]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write: a subfolder of DIR.")]
 Docs = Annotated[
-    list[Path] | None,
-    typer.Option(parser=path, metavar="PATH", help="Files or folders, in place of a store.", show_default=False),
+    list[Path] | None, typer.Option(parser=path, metavar="PATH", help="Files or folders, in place of a store.")
 ]
 TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question, at most.")]
 

@@ -36,45 +36,26 @@ Folder = Annotated[
 ]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
 PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
-Grader = Annotated[
-    OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.", show_default=False)
-]
-Calibration = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.", show_default=False)
-]
+Grader = Annotated[OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.")]
+Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.")]
 Model = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FOLDER", help="Folder of the grader's embedding model; default: the shipped one.", show_default=False
-    ),
+    str | None, typer.Option(metavar="FOLDER", help="Folder of the grader's embedding model; default: the shipped one.")
 ]
 ListsFrom = Annotated[Lists, typer.Option(help="fixed: the lists in the data. live: the pipeline retrieves.")]
 TopK = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, max=100, help="Documents to judge (5); live: documents per retriever.", show_default=False
-    ),
+    int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to judge (5); live: documents per retriever.")
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.", show_default=False)]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.")]
 Workers = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Number of processes; default: chosen automatically.", show_default=False),
+    int | None, typer.Option(metavar="N", min=1, help="Number of processes; default: chosen automatically.")
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option(
-        parser=path,
-        metavar="FILE",
-        help="Write the result to FILE, and its records beside it; - prints it.",
-        show_default=False,
-    ),
+    typer.Option(parser=path, metavar="FILE", help="Write the result to FILE, and its records beside it; - prints it."),
 ]
-Html = Annotated[
-    Path | None, typer.Option(parser=path, metavar="FILE", help="Write an HTML report.", show_default=False)
-]
+Html = Annotated[Path | None, typer.Option(parser=path, metavar="FILE", help="Write an HTML report.")]
 Compare = Annotated[
-    Path | None,
-    typer.Option(parser=path, metavar="FILE", help="Earlier --json result to compare with.", show_default=False),
+    Path | None, typer.Option(parser=path, metavar="FILE", help="Earlier --json result to compare with.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start again, and ignore records of an earlier run.")]
 

@@ -27,24 +27,13 @@ if TYPE_CHECKING:
 Output = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write, in the same folder.")]
 ListsFrom = Annotated[
     Lists | None,
-    typer.Option(
-        help="fixed: the lists in the data. live: the pipeline retrieves. Default: fixed if there are lists.",
-        show_default=False,
-    ),
+    typer.Option(help="fixed: the lists in the data. live: the pipeline retrieves. Default: fixed if there are lists."),
 ]
 Sheet = Annotated[
     Path | None,
-    typer.Option(
-        parser=path,
-        metavar="FILE",
-        help="Take the grades of this filled sheet (.xlsx), and ask no model.",
-        show_default=False,
-    ),
+    typer.Option(parser=path, metavar="FILE", help="Take the grades of this filled sheet (.xlsx), and ask no model."),
 ]
-TopK = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).", show_default=False),
-]
+TopK = Annotated[int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).")]
 _TOP_K: Final = 10
 
 
