@@ -18,9 +18,9 @@ from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
-from haystack_integrations.crag.cli.options import Index, LlmKey, LlmModel, LlmUrl, PipelineName, Store, Url, path
+from haystack_integrations.crag.cli.options import Calibration, Index, LlmKey, LlmModel, LlmUrl, Store, Url, path
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
-from haystack_integrations.crag.cli.serve import Calibration, serve
+from haystack_integrations.crag.cli.serve import serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.signs import write_any_sign
 from haystack_integrations.crag.cli.trace import trace
@@ -124,7 +124,13 @@ def ask(
     store: Store = None,
     url: Url = None,
     index: Index = None,
-    pipeline: PipelineName = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval.",
+        ),
+    ] = None,
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, ListsFrom, Model, PipelineName, Split
 from haystack_integrations.crag.cli.files import (
     CALIBRATION,
     REPORT,
@@ -19,7 +18,16 @@ from haystack_integrations.crag.cli.files import (
     with_texts,
     write,
 )
-from haystack_integrations.crag.cli.options import path
+from haystack_integrations.crag.cli.options import (
+    PIPELINE,
+    Folder,
+    Html,
+    ListsFrom,
+    Model,
+    PipelineName,
+    Split,
+    path,
+)
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.vocabulary import Lists

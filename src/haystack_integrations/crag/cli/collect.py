@@ -8,9 +8,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from haystack_integrations.crag.cli.evaluate import PIPELINE, PipelineName
 from haystack_integrations.crag.cli.files import require_extra
-from haystack_integrations.crag.cli.options import Index, Store, Url, path
+from haystack_integrations.crag.cli.options import PIPELINE, Index, PipelineName, Store, Url, path
 from haystack_integrations.crag.cli.output import (
     Json,
     complain,

@@ -11,9 +11,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, PipelineName, Split
 from haystack_integrations.crag.cli.files import no_lists, require_extra
-from haystack_integrations.crag.cli.options import path
+from haystack_integrations.crag.cli.options import PIPELINE, Folder, Fresh, PipelineName, Split, path
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, to_copy, working
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.vocabulary import Lists

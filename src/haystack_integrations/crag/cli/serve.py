@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.options import Index, Store, Url, path
+from haystack_integrations.crag.cli.options import Calibration, Index, Store, Url, path
 from haystack_integrations.crag.errors import ConfigurationError
 
 Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).")]
@@ -20,7 +20,6 @@ Docs = Annotated[
     typer.Option(parser=path, metavar="PATH", help="Files or folders to load into the in-memory store."),
 ]
 Workers = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="Number of processes (1).")]
-Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.")]
 Uploads = Annotated[bool, typer.Option("--uploads", help="Allow clients to upload files into the index.")]
 
 
