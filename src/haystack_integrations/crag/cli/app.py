@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -229,7 +230,7 @@ def doctor(
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key), calibration))
     healthy = all(check.status != "error" for check in found)
     if json:
-        show_json({"healthy": healthy, "checks": [check.to_dict() for check in found]})
+        show_json({"healthy": healthy, "checks": [asdict(check) for check in found]})
     else:
         show(checks_view(found))
     raise typer.Exit(ExitCode.DONE if healthy else ExitCode.FAILED)
