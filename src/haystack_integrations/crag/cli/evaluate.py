@@ -35,7 +35,7 @@ from haystack_integrations.crag.vocabulary import GRADER_FAILED, Lists, OtherGra
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from haystack_integrations.crag.evaluation.cases import Dataset
+    from haystack_integrations.crag.evaluation.cases import Dataset, Record
     from haystack_integrations.crag.evaluation.setup import Setup
 
 _STDOUT: Final = "-"
@@ -100,7 +100,7 @@ def evaluate(
 class _Base(NamedTuple):
     """An earlier evaluation: its records of questions that are asked now, and how many it has in all."""
 
-    records: "Sequence[Mapping[str, Any]]"
+    records: "Sequence[Record]"
     number: int
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss
 
-from haystack_integrations.crag.evaluation.measures import Record, judged
+from haystack_integrations.crag.evaluation.cases import Record
+from haystack_integrations.crag.evaluation.measures import judged
 
 _DRAWS: Final = 200
 
