@@ -49,7 +49,7 @@ class LiveLists:
         check(setup)
         self._dataset = dataset
         store = memory_store()
-        fill(store, dataset, StaticDocumentEmbedder())
+        fill(store, dataset)
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
             asked = model_parts(setup.pipeline, setup.model.generator(ANSWER_SECONDS), setup.model.judge())
@@ -139,17 +139,16 @@ def check_whole(dataset: Dataset) -> None:
         raise ConfigurationError(msg)
 
 
-def fill(store: Any, dataset: Dataset, embedder: Any) -> None:
+def fill(store: Any, dataset: Dataset) -> None:
     """
-    Embed the corpus of a data set and write it into a store.
+    Embed the corpus of a data set, as `crag index` does records, and write it into a store.
 
     :param store: The store.
     :param dataset: The data.
-    :param embedder: The document embedder that the pipeline's retrievers expect.
     """
     # By id, so that the order in a file does not decide between documents of one score.
     passages = sorted(dataset.passages.values(), key=lambda passage: passage.id)
     for start in range(0, len(passages), _BATCH):
         documents = [passage.document() for passage in passages[start : start + _BATCH]]
-        documents = PassageTitler().run(documents=documents)["documents"]  # as `crag index` gives them to records
-        store.write_documents(embedder.run(documents=documents)["documents"])
+        documents = PassageTitler().run(documents=documents)["documents"]
+        store.write_documents(StaticDocumentEmbedder().run(documents=documents)["documents"])
