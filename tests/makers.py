@@ -115,7 +115,7 @@ class Clock:
     """A clock that a test moves."""
 
     def __init__(self) -> None:
-        self.now = 1_000.0
+        self.now = 0.0
 
     def __call__(self) -> float:
         return self.now
