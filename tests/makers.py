@@ -111,6 +111,22 @@ def run_by_door(pipeline: Any, *, asynchronous: bool, **inputs: Any) -> dict[str
         pipeline.close()
 
 
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def events(report: Any) -> dict[str, int]:
+    """What a report of indexing counts, without what is zero."""
+    values = report.to_dict()
+    return {key: value for key, value in values.items() if value and key not in {"seconds", "failures"}}
+
+
 class PartStore:
     """As OpenSearch and Milvus: of those that pass a filter it lists so many, and counts all."""
 

@@ -102,6 +102,12 @@ def elasticsearch_index(elasticsearch_url: str) -> Iterator[str]:
         yield name
 
 
+@pytest.fixture
+def place(elasticsearch_url: str, elasticsearch_index: str) -> list[str]:
+    """The options that name a fresh index."""
+    return ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index]
+
+
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     with started("redis") as service:

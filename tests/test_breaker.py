@@ -6,20 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from makers import Clock
 
 from haystack_integrations.crag.breaker import Breaker, Ticket
 
 THREADS = 50
-
-
-class Clock:
-    """Time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def failed(breaker: Breaker, times: int = 1) -> None:

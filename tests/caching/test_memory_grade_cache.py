@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline, component
+from makers import Clock
 
 from haystack_integrations.crag.caching import Found, GradeCache, MemoryGradeCache
 from haystack_integrations.crag.errors import ConfigurationError
@@ -22,16 +23,6 @@ class MemoryCacheUser:
     def run(self, key: str) -> dict[str, Any]:
         assert self.cache is not None
         return {"known": key in self.cache.read([key], seconds=1).scores}
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

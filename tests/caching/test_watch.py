@@ -11,6 +11,14 @@ from haystack_integrations.crag.caching.watch import Watch
 from haystack_integrations.crag.deadlines import begun
 
 
+async def asleep(ended: asyncio.Event) -> None:
+    """Bring nothing, and say when that has ended."""
+    try:
+        await asyncio.sleep(60)
+    finally:
+        ended.set()
+
+
 def test_a_reply_that_does_not_come_is_given_up_when_the_time_is_over() -> None:
     started = time.perf_counter()
     watch = Watch(0.1)
@@ -22,31 +30,16 @@ def test_a_reply_that_does_not_come_is_given_up_when_the_time_is_over() -> None:
 
 
 async def test_on_an_event_loop_what_is_given_up_is_cancelled_and_has_ended() -> None:
-    ended = asyncio.Event()
-
-    async def asked() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-
-    started = time.perf_counter()
+    ended, started = asyncio.Event(), time.perf_counter()
     with pytest.raises(TimeoutError):
-        await Watch(0.1).result_async(asked())
+        await Watch(0.1).result_async(asleep(ended))
     assert 0.1 <= time.perf_counter() - started < 10
     assert ended.is_set()
 
 
 async def test_the_callers_own_cancellation_ends_what_was_asked_too() -> None:
     ended = asyncio.Event()
-
-    async def asked() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-
-    waiting = asyncio.ensure_future(Watch(60).result_async(asked()))
+    waiting = asyncio.ensure_future(Watch(60).result_async(asleep(ended)))
     await asyncio.sleep(0.01)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -16,12 +16,6 @@ from werkzeug import Response
 from haystack_integrations.crag.cli.errors import ExitCode, explain
 
 
-@pytest.fixture
-def place(elasticsearch_url: str, elasticsearch_index: str) -> list[str]:
-    """The options that name a fresh index."""
-    return ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index]
-
-
 def test_a_second_run_writes_nothing(docs: Path, place: list[str]) -> None:
     """The report says what was done; `--base` makes the names of sources short."""
     first = json.loads(crag("index", docs, *place, "--base", docs, "--json").stdout)

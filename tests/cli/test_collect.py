@@ -16,12 +16,6 @@ from haystack_integrations.crag.corpus_statistics import read_statistics
 
 
 @pytest.fixture
-def place(elasticsearch_url: str, elasticsearch_index: str) -> list[str]:
-    """The options that name a fresh index."""
-    return ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index]
-
-
-@pytest.fixture
 def questions(tmp_path: Path) -> Path:
     """Two questions, of which one is about nothing that there is."""
     path = tmp_path / "questions.txt"

@@ -52,6 +52,18 @@ class Broken:
         return {"replies": [ChatMessage.from_assistant("late")]}
 
 
+def run_and_close(generator: AnswerGenerator, inputs: dict[str, Any], *, asynchronous: bool) -> dict[str, Any]:
+    """What it gives, by one of the doors; the other one's connections end with their event loop."""
+
+    async def asked() -> dict[str, Any]:
+        try:
+            return await generator.run_async(**inputs)
+        finally:
+            await generator.close_async()
+
+    return asyncio.run(asked()) if asynchronous else generator.run(**inputs)
+
+
 def ask(generator: AnswerGenerator, state: CragState | None = None, *, asynchronous: bool = False) -> ChatMessage:
     """The reply, by one of the doors."""
     if asynchronous:
@@ -155,14 +167,7 @@ def test_a_stream_that_ends_without_any_reason_was_broken_off(
     heard: list[str] = []
     if finish_reason is not None:
         inputs["streaming_callback"] = lambda chunk: heard.append(chunk.content)
-
-    async def ask_and_close() -> dict[str, Any]:
-        try:
-            return await generator.run_async(**inputs)
-        finally:
-            await generator.close_async()
-
-    result = asyncio.run(ask_and_close()) if asynchronous else generator.run(**inputs)
+    result = run_and_close(generator, inputs, asynchronous=asynchronous)
     document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
     outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
     crag = RecordBuilder().run(outcome=outcome, replies=result["replies"])["crag"]
@@ -570,14 +575,7 @@ def streamed(
     """A streamed answer, and the record of its run."""
     callback = Heard() if heard is None else heard
     inputs: dict[str, Any] = {"messages": PROMPT, "streaming_callback": callback}
-
-    async def ask_and_close() -> dict[str, Any]:
-        try:
-            return await generator.run_async(**inputs)
-        finally:
-            await generator.close_async()
-
-    replies = (asyncio.run(ask_and_close()) if asynchronous else generator.run(**inputs))["replies"]
+    replies = run_and_close(generator, inputs, asynchronous=asynchronous)["replies"]
     document = graded("Emma is by Jane Austen.", 0.9, "Who wrote Emma?")
     outcome = CragRouter().run(query="Who wrote Emma?", documents=[document])["outcome"]
     return replies[0], RecordBuilder().run(outcome=outcome, replies=replies)["crag"]

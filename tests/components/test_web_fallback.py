@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -31,8 +31,9 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import words
-from haystack_integrations.crag.web import life_cycle, pages
+from haystack_integrations.crag.web import life_cycle
 from haystack_integrations.crag.web.life_cycle import stored
+from haystack_integrations.crag.web.pages import PageReader
 
 QUERY = "Where do penguins live?"
 CANARY = "canary7f3a"
@@ -497,26 +498,27 @@ def test_pages_are_read_in_the_time_that_is_left_and_snippets_are_used_where_tha
     broken: bool, asynchronous: bool, web: WebServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Only where it is on; how pages are read is tested with the reader."""
-    given: list[tuple[float, Any]] = []
+    given: list[tuple[float, Callable[[str], bool]]] = []
 
-    def read(documents: list[Document], seconds: float, **rules: Any) -> list[Document]:
-        given.append((seconds, rules))  # what is asserted here would pass for a page that cannot be read
+    def read(reader: PageReader, documents: list[Document], seconds: float) -> list[Document]:
+        given.append((seconds, reader.permits))  # what is asserted here would pass for a page that cannot be read
         if broken:
             raise RuntimeError(CANARY)
         return [replace(document, content="The whole page.") for document in documents]
 
-    async def read_async(documents: list[Document], seconds: float, **rules: Any) -> list[Document]:
-        return read(documents, seconds, **rules)
+    async def read_async(reader: PageReader, documents: list[Document], seconds: float) -> list[Document]:
+        return read(reader, documents, seconds)
 
-    monkeypatch.setattr(pages, "read_pages", read)
-    monkeypatch.setattr(pages, "read_pages_async", read_async)
+    monkeypatch.setattr(PageReader, "read_blocking", read)
+    monkeypatch.setattr(PageReader, "read", read_async)
     ask(fallback(web), asynchronous=asynchronous)
     assert not given
     state = CragState.start(QUERY, budget=Budget(seconds=5))
     result = ask(fallback(web, read_pages=True, allow_domains=["example.org"]), asynchronous=asynchronous, state=state)
-    ((seconds, rules),) = given
+    ((seconds, permits),) = given
     assert 0 < seconds < 5
-    assert rules == {"allow_domains": ["example.org"], "deny_domains": ()}
+    assert permits("www.example.org")
+    assert not permits("example.com")
     assert result["status"] == "ok"
     assert result["documents"][0].content == (RESULTS[0]["content"] if broken else "The whole page.")
     assert CANARY not in caplog.text

@@ -95,12 +95,6 @@ def test_a_bad_file_is_an_error_at_warm_up(tmp_path: Path, store: Any) -> None:
         StatisticsSource(file=tmp_path / "none.json", store=store).warm_up()
 
 
-@pytest.fixture
-def place(elasticsearch_url: str, elasticsearch_index: str) -> list[str]:
-    """The options that name a fresh index."""
-    return ["--store", "elasticsearch", "--url", elasticsearch_url, "--index", elasticsearch_index]
-
-
 def test_indexing_counts_the_whole_index_and_nothing_twice(tmp_path: Path, place: list[str]) -> None:
     """A second run writes the same file; what is indexed later, or gone, is counted then."""
     docs, file = two_documents(tmp_path), tmp_path / "corpus.json.gz"

@@ -16,7 +16,6 @@ from evaluation_records import record
 from haystack import Document
 
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
-from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import CalibrationError, ConfigurationError
 from haystack_integrations.crag.evaluation.calibrating import (
     calibrate,
@@ -48,7 +47,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_the_file_judges_as_what_was_fitted(file: Path, in_memory_store: Any) -> None:
     """Through the grader that reads it, on a store with the corpus, to the fourth digit."""
-    fill(in_memory_store, towns()[0], StaticDocumentEmbedder())
+    fill(in_memory_store, towns()[0])
     grader = HeuristicGrader(calibration=str(file), document_store=in_memory_store)
     judged = [each for each in prepared_towns() if each.source.verdict is not None]
     for each in judged:

@@ -43,12 +43,13 @@ def parts():
     {between}
     yield 600
 
-def ready(*given):
+def ready():
     READY.touch()
+    return time.sleep
 
 if __name__ == "__main__":
     try:
-        with at_work(2, ready, (), time.sleep, parts()) as futures:
+        with at_work(2, ready, parts()) as futures:
             {within}
             [future.result() for future in futures]
     except KeyboardInterrupt:
@@ -79,15 +80,16 @@ def test_an_interruption_ends_processes_without_a_word_of_theirs(where: dict[str
 
 def test_what_is_done_is_given_in_order() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with at_work(2, len, ([],), abs, [-1, 2, -3]) as futures:
+    with at_work(2, partial(partial, abs), [-1, 2, -3]) as futures:
         assert [future.result() for future in futures] == [1, 2, 3]
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 _DYING = """
-import os, signal, time
+import os, signal
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import resource_tracker, util
 from haystack_integrations.crag.evaluation.processes import at_work
 
@@ -102,7 +104,7 @@ if __name__ == "__main__":
 
     util.spawnv_passfds = killed
     try:
-        with at_work(1, print, (bytes(1_000_000),), time.sleep, [0]) as futures:
+        with at_work(1, partial(print, bytes(1_000_000)), [0]) as futures:
             futures[0].result()
     except BrokenProcessPool:
         print("broken")
@@ -126,11 +128,12 @@ from haystack_integrations.crag.evaluation.processes import at_work
 
 READY = Path(__file__).with_name("ready")
 
-def ready(*given):
+def ready():
     READY.touch()
+    return time.sleep
 
 if __name__ == "__main__":
-    with at_work(2, ready, (), time.sleep, [0, 0]) as futures:
+    with at_work(2, ready, [0, 0]) as futures:
         [future.result() for future in futures]
         assert READY.exists()
         os.kill(os.getpid(), signal.{signal})

@@ -28,7 +28,7 @@ from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from haystack.errors import FilterError
-from makers import PartStore
+from makers import PartStore, events
 from openpyxl import Workbook
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, BooleanObject, DictionaryObject, NameObject, NumberObject, StreamObject
@@ -97,12 +97,6 @@ def contents(store: InMemoryDocumentStore) -> dict[str, str]:
         name: "".join(untitled(part.content, part.meta.get("title", "")) for part in parts)
         for name, parts in chunks.items()
     }
-
-
-def events(report: object) -> dict[str, int]:
-    """What a report counts, without what is zero."""
-    values = report.to_dict()
-    return {key: value for key, value in values.items() if value and key not in {"seconds", "failures"}}
 
 
 @pytest.fixture

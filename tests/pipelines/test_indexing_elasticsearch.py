@@ -18,6 +18,7 @@ from elasticsearch import ApiError, Elasticsearch
 from elasticsearch.helpers import scan
 from files import jsonl, long_text, record
 from haystack import Document, component
+from makers import events
 
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines import bulk, load, sending
@@ -90,11 +91,6 @@ def run_to_its_death(killing: str, *arguments: object) -> int:
     code = "progress = None\n" + textwrap.dedent(killing) + INDEXING
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HAYSTACK_TELEMETRY_ENABLED": "False"}
     return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], env=environment, check=False).returncode
-
-
-def events(report: object) -> dict[str, int]:
-    values = report.to_dict()
-    return {key: value for key, value in values.items() if value and key not in {"seconds", "failures"}}
 
 
 def test_the_index_is_made_with_our_mapping_and_documents_come_back_without_vectors(store, client, folder):

@@ -26,8 +26,8 @@ from starlette.types import Message, Receive, Scope, Send
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving import failures, logs, problems
 from haystack_integrations.crag.serving.app import create_app
-from haystack_integrations.crag.serving.deployment import reachable
 from haystack_integrations.crag.serving.envelope import Envelope
+from haystack_integrations.crag.serving.health import reachable
 from haystack_integrations.crag.serving.settings import read_settings
 from haystack_integrations.crag.store_profiles import open_store
 

@@ -15,13 +15,13 @@ import pytest
 from haystack import Document
 from trafilatura import load_html
 
-from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.web.addresses import public
 from haystack_integrations.crag.web.charsets import _CODECS, decoded
 from haystack_integrations.crag.web.documents import citation, web_documents
+from haystack_integrations.crag.web.domains import Rules
 from haystack_integrations.crag.web.fetching import PageFetcher
-from haystack_integrations.crag.web.pages import _PageReader, _with_few_cells, read_pages, read_pages_async
+from haystack_integrations.crag.web.pages import PageReader, _with_few_cells
 
 SENTENCE = "Emma Woodhouse, handsome, clever, and rich, had lived nearly twenty-one years in the world. "
 PAGE = f"<html><body><nav>Menu</nav><article><h1>Emma</h1><p>{SENTENCE * 5}</p></article></body></html>".encode()
@@ -87,8 +87,7 @@ def web_document(url: str, snippet: str = "The snippet.") -> Document:
         provider="p",
         iteration=1,
         max_results=1,
-        allow_domains=[],
-        deny_domains=[],
+        rules=Rules(),
     )
     # Addresses that never become documents are tried all the same: someone may build a document by hand.
     crag = {"origin": "web", "provenance": {"trust": "untrusted"}}
@@ -114,16 +113,16 @@ def is_loopback_one(address: str) -> bool:
 
 def reader(
     *ports: int, check: Callable[[str], bool] = is_loopback_one, resolve: Any = None, **options: Any
-) -> _PageReader:
+) -> PageReader:
     fetcher = PageFetcher(check, resolve or resolving(["127.0.0.1"]), frozenset(ports))
-    return _PageReader(options.pop("permits", lambda _: True), fetcher=fetcher, **options)
+    return PageReader(options.pop("permits", lambda _: True), fetcher=fetcher, **options)
 
 
 def page_of(document: Document) -> str:
     return str(crag_meta(document)["provenance"]["page"])
 
 
-def read_one(one: _PageReader, url: str, seconds: float = 30.0) -> tuple[str, str]:
+def read_one(one: PageReader, url: str, seconds: float = 30.0) -> tuple[str, str]:
     """What became of a page, and the content."""
     (document,) = one.read_blocking([web_document(url)], seconds)
     return page_of(document), document.content or ""
@@ -178,7 +177,7 @@ async def resolve_like_a_network(host: str, _: int) -> Sequence[str]:
 def test_no_form_of_an_address_that_is_not_public_is_connected_to(door: Door) -> None:
     """P9: the strict check, both schemes; the server behind all of them counts no connection."""
     assert len(set(FORMS)) >= 60
-    strict = _PageReader(lambda _: True, fetcher=PageFetcher(public, resolve_like_a_network, frozenset({door.port})))
+    strict = PageReader(lambda _: True, fetcher=PageFetcher(public, resolve_like_a_network, frozenset({door.port})))
     for scheme in ("http", "https"):
         documents = [web_document(f"{scheme}://{form}:{door.port}/") for form in FORMS]
         read = strict.read_blocking(documents, 5.0)
@@ -190,7 +189,8 @@ def test_no_form_of_an_address_that_is_not_public_is_connected_to(door: Door) ->
 
 def test_the_real_name_service_is_asked_and_its_answer_checked(door: Door) -> None:
     """`localhost` as this machine resolves it, through the public door, on the ports that are allowed."""
-    read = read_pages([web_document("http://localhost/"), web_document(f"http://localhost:{door.port}/")], seconds=3.0)
+    urls = ("http://localhost/", f"http://localhost:{door.port}/")
+    read = PageReader(Rules().permit).read_blocking([web_document(url) for url in urls], 3.0)
     assert [page_of(document) for document in read] == ["failed:address", "failed:port"]
     assert door.connections == 0
 
@@ -342,8 +342,6 @@ def test_a_redirect_keeps_to_the_domains(door: Door) -> None:
     assert provenance["page_url"] == f"http://other.example:{door.port}/new"
     assert (provenance["domain"], provenance["url"]) == ("other.example", url)
     assert citation(read).startswith("web: other.example (")
-    with pytest.raises(ConfigurationError, match="is no domain"):
-        read_pages([], seconds=1.0, deny_domains=["*.example"])
 
 
 def test_a_name_is_looked_up_once_for_a_connection(door: Door) -> None:
@@ -702,9 +700,9 @@ def test_a_page_made_to_be_hard_to_read_costs_little(door: Door, body: bytes) ->
 
 async def test_nothing_to_read_is_nothing_done() -> None:
     """No loop, no socket, no document changed."""
-    plain = Document(content="own")
-    assert read_pages([plain], seconds=1.0) == [plain]
-    assert await read_pages_async([], seconds=0.0) == []
+    plain, one = Document(content="own"), PageReader(Rules().permit)
+    assert one.read_blocking([plain], 1.0) == [plain]
+    assert await one.read([], 0.0) == []
 
 
 @pytest.mark.parametrize("spans", ["colspan=1000", 'rowspan="100"', "colspan=100 rowspan=100"])

@@ -13,10 +13,11 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, question_id
 from haystack_integrations.crag.texts.sanitise import FORBIDDEN
 from haystack_integrations.crag.web.documents import CUT_MARK, citation, web_documents
+from haystack_integrations.crag.web.domains import Rules
 
 
 def made(results: list[Any], **options: Any) -> tuple[list[Document], dict[str, int]]:
-    settings: dict[str, Any] = {"max_results": 10, "allow_domains": [], "deny_domains": []}
+    settings: dict[str, Any] = {"max_results": 10, "rules": Rules()}
     return web_documents(results, query="who?", provider="probe", iteration=1, **settings | options)
 
 
@@ -72,9 +73,7 @@ def test_the_same_page_is_one_document() -> None:
     documents, dropped = made(results)
     assert [document.content for document in documents] == ["Text 1.", "Text 4."]
     assert dropped == {"duplicate": 2}
-    again, _ = web_documents(
-        [results[0]], query="other", provider="p2", iteration=2, max_results=1, allow_domains=[], deny_domains=[]
-    )
+    again, _ = web_documents([results[0]], query="other", provider="p2", iteration=2, max_results=1, rules=Rules())
     assert again[0].id == documents[0].id
     assert len({document.id for document in documents}) == 2
 
@@ -88,11 +87,11 @@ def test_domains_are_allowed_and_denied() -> None:
         "https://example.com@evil.net/4",
     ]
     results = [Document(content=url, meta={"link": url}) for url in urls]
-    documents, dropped = made(results, allow_domains=["example.com"], deny_domains=["bad.example.com"])
+    documents, dropped = made(results, rules=Rules.of(["example.com"], ["bad.example.com"]))
     assert [document.meta["url"] for document in documents] == ["https://example.com/1"]
     assert dropped == {"domain": 3}
     with pytest.raises(ConfigurationError, match="is no domain"):
-        made(results, deny_domains=["https://example.com"])
+        Rules.of(None, ["https://example.com"])
 
 
 def test_null_fields_and_wrong_types_are_harmless() -> None:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import requests
 from haystack import Document
+from makers import Clock
 from waiting import eventually, eventually_async
 from web_server import HttpxSearch, Reply, RequestsSearch, WebServer, web_server
 
@@ -26,16 +27,6 @@ logger = logging.getLogger(__name__)
 QUERY = "Where do penguins live?"
 BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["search", "search_async"])
 CLIENTS = pytest.mark.parametrize("client", [HttpxSearch, RequestsSearch], ids=["httpx", "requests"])
-
-
-class Clock:
-    """Time of cool-downs; passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,9 +19,9 @@ from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
-from haystack_integrations.crag.cli.options import Index, LlmKey, LlmModel, LlmUrl, PipelineName, Store, Url, path
+from haystack_integrations.crag.cli.options import Calibration, Index, LlmKey, LlmModel, LlmUrl, Store, Url, path
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
-from haystack_integrations.crag.cli.serve import Calibration, serve
+from haystack_integrations.crag.cli.serve import serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.signs import write_any_sign
 from haystack_integrations.crag.cli.trace import trace
@@ -119,23 +120,23 @@ def ask(
         list[Path] | None, typer.Argument(parser=path, metavar="PATH", help="Files or folders, like --docs.")
     ] = None,
     docs: Annotated[
-        list[Path] | None,
-        typer.Option(parser=path, metavar="PATH", help=f"Files or folders: {_KINDS}."),
+        list[Path] | None, typer.Option(parser=path, metavar="PATH", help=f"Files or folders: {_KINDS}.")
     ] = None,
     store: Store = None,
     url: Url = None,
     index: Index = None,
-    pipeline: PipelineName = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval.",
+        ),
+    ] = None,
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
-    mode: Annotated[
-        str | None, typer.Option(metavar="MODE", help="enforce, observe (change nothing) or off.", show_default=False)
-    ] = None,
-    top_k: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.", show_default=False),
-    ] = None,
+    mode: Annotated[str | None, typer.Option(metavar="MODE", help="enforce, observe (change nothing) or off.")] = None,
+    top_k: Annotated[int | None, typer.Option(metavar="N", min=1, max=1000, help="Documents per retriever.")] = None,
     calibration: Calibration = None,
     json: Json = False,
 ) -> None:
@@ -173,10 +174,7 @@ def index(
         ),
     ] = None,
     shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K/N", help="Index part K of N only; other processes take the others.", show_default=False
-        ),
+        str | None, typer.Option(metavar="K/N", help="Index part K of N only; other processes take the others.")
     ] = None,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Unindex all documents of an empty PATH.")] = False,
     statistics: Annotated[
@@ -232,7 +230,7 @@ def doctor(
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key), calibration))
     healthy = all(check.status != "error" for check in found)
     if json:
-        show_json({"healthy": healthy, "checks": [check.to_dict() for check in found]})
+        show_json({"healthy": healthy, "checks": [asdict(check) for check in found]})
     else:
         show(checks_view(found))
     raise typer.Exit(ExitCode.DONE if healthy else ExitCode.FAILED)

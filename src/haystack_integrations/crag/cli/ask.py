@@ -58,7 +58,7 @@ def answer(
 
     found = choose_place(request.docs, place)
     options = {key: value for key, value in request.options.items() if value is not None}
-    check_request(request.pipeline, request.question, model, options)
+    _check(request.pipeline, request.question, model, options)
     parts = calibrated_parts(request.pipeline, request.calibration)
     if request.calibration and not parts:
         msg = (
@@ -98,17 +98,8 @@ def more_docs(paths: Sequence[Path]) -> Sequence[Path]:
     return paths
 
 
-def check_request(name: str, question: str, model: ChatModel | None, options: Mapping[str, Any]) -> None:
-    """
-    Refuse what cannot work before a file or a server is touched.
-
-    :param name: A shipped pipeline, or the path of a YAML file.
-    :param question: The question; checked by the pipeline's own guard.
-    :param model: The chat model, or None.
-    :param options: Optional inputs by name.
-    :raises ConfigurationError: When it is no pipeline for questions, takes no such option, or needs a model.
-    :raises QuestionError: When the question is empty or too long.
-    """
+def _check(name: str, question: str, model: ChatModel | None, options: Mapping[str, Any]) -> None:
+    """Refuse what cannot work before a file or a server is touched; the question by the pipeline's own guard."""
     from haystack_integrations.crag.components.question_guard import QuestionGuard
     from haystack_integrations.crag.pipelines.checks import check_questions, wants_a_model
     from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of

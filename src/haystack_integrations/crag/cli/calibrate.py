@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Html, ListsFrom, Model, PipelineName, Split
 from haystack_integrations.crag.cli.files import (
     CALIBRATION,
     REPORT,
@@ -19,7 +18,16 @@ from haystack_integrations.crag.cli.files import (
     with_texts,
     write,
 )
-from haystack_integrations.crag.cli.options import path
+from haystack_integrations.crag.cli.options import (
+    PIPELINE,
+    Folder,
+    Html,
+    ListsFrom,
+    Model,
+    PipelineName,
+    Split,
+    path,
+)
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.vocabulary import Lists
@@ -32,13 +40,7 @@ if TYPE_CHECKING:
 Output = Annotated[Path, typer.Option(parser=path, metavar="FILE", help="Calibration file to write.")]
 MostWrong = Annotated[
     float | None,
-    typer.Option(
-        metavar="A",
-        min=0.001,
-        max=0.999,
-        help="Largest accepted share of wrong answers, e.g. 0.1.",
-        show_default=False,
-    ),
+    typer.Option(metavar="A", min=0.001, max=0.999, help="Largest accepted share of wrong answers, e.g. 0.1."),
 ]
 
 _JUDGED: Final = {

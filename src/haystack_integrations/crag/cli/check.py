@@ -1,7 +1,7 @@
 """One thing that `crag doctor` looked at, and how it was found."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from haystack_integrations.crag.cli.errors import explain
@@ -27,10 +27,6 @@ class Check:
     status: Status
     found: str
     fix: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """Give the check as plain JSON."""
-        return asdict(self)
 
 
 def guarded(name: str, look: Callable[[], Check]) -> Check:

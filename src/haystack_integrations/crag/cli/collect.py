@@ -8,9 +8,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from haystack_integrations.crag.cli.evaluate import PIPELINE, PipelineName
 from haystack_integrations.crag.cli.files import require_extra
-from haystack_integrations.crag.cli.options import Index, Store, Url, path
+from haystack_integrations.crag.cli.options import PIPELINE, Index, PipelineName, Store, Url, path
 from haystack_integrations.crag.cli.output import (
     Json,
     complain,
@@ -32,8 +31,7 @@ Folder = Annotated[
 ]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write: a subfolder of DIR.")]
 Docs = Annotated[
-    list[Path] | None,
-    typer.Option(parser=path, metavar="PATH", help="Files or folders, in place of a store.", show_default=False),
+    list[Path] | None, typer.Option(parser=path, metavar="PATH", help="Files or folders, in place of a store.")
 ]
 TopK = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Documents to collect per question, at most.")]
 

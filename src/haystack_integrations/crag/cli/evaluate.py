@@ -18,65 +18,44 @@ from haystack_integrations.crag.cli.files import (
     with_texts,
     write,
 )
-from haystack_integrations.crag.cli.options import path
+from haystack_integrations.crag.cli.options import (
+    PIPELINE,
+    Folder,
+    Fresh,
+    Html,
+    ListsFrom,
+    Model,
+    PipelineName,
+    Split,
+    path,
+)
 from haystack_integrations.crag.cli.output import complain, progress_bar, show, show_json, working
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, Lists, OtherGrader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from haystack_integrations.crag.evaluation.cases import Dataset
+    from haystack_integrations.crag.evaluation.cases import Dataset, Record
     from haystack_integrations.crag.evaluation.setup import Setup
 
-PIPELINE: Final = "corrective_retrieval"
 _STDOUT: Final = "-"
 
-Folder = Annotated[
-    Path, typer.Argument(parser=path, metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")
-]
-Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
-PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
-Grader = Annotated[
-    OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.", show_default=False)
-]
-Calibration = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.", show_default=False)
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FOLDER", help="Folder of the grader's embedding model; default: the shipped one.", show_default=False
-    ),
-]
-ListsFrom = Annotated[Lists, typer.Option(help="fixed: the lists in the data. live: the pipeline retrieves.")]
+Grader = Annotated[OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.")]
+Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.")]
 TopK = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, max=100, help="Documents to judge (5); live: documents per retriever.", show_default=False
-    ),
+    int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to judge (5); live: documents per retriever.")
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.", show_default=False)]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.")]
 Workers = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Number of processes; default: chosen automatically.", show_default=False),
+    int | None, typer.Option(metavar="N", min=1, help="Number of processes; default: chosen automatically.")
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option(
-        parser=path,
-        metavar="FILE",
-        help="Write the result to FILE, and its records beside it; - prints it.",
-        show_default=False,
-    ),
-]
-Html = Annotated[
-    Path | None, typer.Option(parser=path, metavar="FILE", help="Write an HTML report.", show_default=False)
+    typer.Option(parser=path, metavar="FILE", help="Write the result to FILE, and its records beside it; - prints it."),
 ]
 Compare = Annotated[
-    Path | None,
-    typer.Option(parser=path, metavar="FILE", help="Earlier --json result to compare with.", show_default=False),
+    Path | None, typer.Option(parser=path, metavar="FILE", help="Earlier --json result to compare with.")
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start again, and ignore records of an earlier run.")]
 
 
 def evaluate(
@@ -121,7 +100,7 @@ def evaluate(
 class _Base(NamedTuple):
     """An earlier evaluation: its records of questions that are asked now, and how many it has in all."""
 
-    records: "Sequence[Mapping[str, Any]]"
+    records: "Sequence[Record]"
     number: int
 
 

@@ -11,9 +11,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.evaluate import PIPELINE, Folder, Fresh, PipelineName, Split
 from haystack_integrations.crag.cli.files import no_lists, require_extra
-from haystack_integrations.crag.cli.options import path
+from haystack_integrations.crag.cli.options import PIPELINE, Folder, Fresh, PipelineName, Split, path
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, to_copy, working
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.vocabulary import Lists
@@ -27,24 +26,13 @@ if TYPE_CHECKING:
 Output = Annotated[str, typer.Option(metavar="NAME", help="Name of the split to write, in the same folder.")]
 ListsFrom = Annotated[
     Lists | None,
-    typer.Option(
-        help="fixed: the lists in the data. live: the pipeline retrieves. Default: fixed if there are lists.",
-        show_default=False,
-    ),
+    typer.Option(help="fixed: the lists in the data. live: the pipeline retrieves. Default: fixed if there are lists."),
 ]
 Sheet = Annotated[
     Path | None,
-    typer.Option(
-        parser=path,
-        metavar="FILE",
-        help="Take the grades of this filled sheet (.xlsx), and ask no model.",
-        show_default=False,
-    ),
+    typer.Option(parser=path, metavar="FILE", help="Take the grades of this filled sheet (.xlsx), and ask no model."),
 ]
-TopK = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).", show_default=False),
-]
+TopK = Annotated[int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).")]
 _TOP_K: Final = 10
 
 

@@ -1,48 +1,14 @@
-"""Options that are alike in every command that takes them: paths, stores, chat models, pipelines."""
+"""Options that are alike in every command that takes them: stores, chat models, labelled data, pipelines."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-Store = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KIND",
-        help="Kind of store, [bold]elasticsearch[/] or [bold]memory[/]; or set CRAG_STORE.",
-        show_default=False,
-    ),
-]
-Url = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Address of the store's server, http://HOST:PORT; or set ELASTICSEARCH_URL.",
-        show_default=False,
-    ),
-]
-Index = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Name of the index (crag); or set CRAG_INDEX.", show_default=False),
-]
-LlmUrl = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.", show_default=False),
-]
-LlmModel = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.", show_default=False)
-]
-LlmKey = Annotated[
-    str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.", show_default=False)
-]
-PipelineName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Shipped pipeline or .yml file. Default: corrective_rag with a chat model, else corrective_retrieval.",
-        show_default=False,
-    ),
-]
+from haystack_integrations.crag.vocabulary import Lists
+
+PIPELINE: Final = "corrective_retrieval"
+"""What the commands that evaluate and calibrate are about, unless another one is named."""
 
 
 def path(given: str) -> Path:
@@ -57,3 +23,29 @@ def path(given: str) -> Path:
         msg = "got an empty path; name one, such as . for this folder"
         raise typer.BadParameter(msg)
     return Path(given)
+
+
+Store = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="Kind of store, [bold]elasticsearch[/] or [bold]memory[/]; or set CRAG_STORE."),
+]
+Url = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Address of the store's server, http://HOST:PORT; or set ELASTICSEARCH_URL."),
+]
+Index = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the index (crag); or set CRAG_INDEX.")]
+LlmUrl = Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.")]
+LlmModel = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.")]
+LlmKey = Annotated[str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.")]
+Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.")]
+Folder = Annotated[
+    Path, typer.Argument(parser=path, metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")
+]
+Split = Annotated[str, typer.Option(metavar="NAME", help="Name of the split: a subfolder with queries.jsonl.")]
+PipelineName = Annotated[str, typer.Option(metavar="NAME", help="Shipped pipeline or .yml file.")]
+Model = Annotated[
+    str | None, typer.Option(metavar="FOLDER", help="Folder of the grader's embedding model; default: the shipped one.")
+]
+ListsFrom = Annotated[Lists, typer.Option(help="fixed: the lists in the data. live: the pipeline retrieves.")]
+Html = Annotated[Path | None, typer.Option(parser=path, metavar="FILE", help="Write an HTML report.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start again, and ignore records of an earlier run.")]

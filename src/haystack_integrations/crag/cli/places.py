@@ -44,17 +44,12 @@ def open_place(found: "Place | None") -> Any:
     if found is None:
         return memory_store()
     store = elasticsearch_store(found)
-    require_index(store)
+    _require_index(store)
     return store
 
 
-def require_index(store: Any) -> None:
-    """
-    Refuse to ask an index that is not there or empty; unlike loading a pipeline, this makes none.
-
-    :param store: An ElasticsearchDocumentStore.
-    :raises StoreError: When the server cannot be reached, or has nothing to answer from.
-    """
+def _require_index(store: Any) -> None:
+    """Refuse to ask an index that is not there or empty; unlike loading a pipeline, this makes none."""
     from haystack_integrations.crag.store_profiles import display_url, elasticsearch_client, server_of
 
     place = server_of(store)

@@ -7,30 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.options import Index, Store, Url, path
+from haystack_integrations.crag.cli.options import Calibration, Index, Store, Url, path
 from haystack_integrations.crag.errors import ConfigurationError
 
-Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).", show_default=False)]
-Port = Annotated[
-    int | None, typer.Option(metavar="N", min=0, max=65_535, help="Port to listen on (1416).", show_default=False)
-]
+Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).")]
+Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65_535, help="Port to listen on (1416).")]
 Pipelines = Annotated[
-    str | None,
-    typer.Option(metavar="A,B", help="Serve only these pipelines; default: all that can be.", show_default=False),
+    str | None, typer.Option(metavar="A,B", help="Serve only these pipelines; default: all that can be.")
 ]
 Docs = Annotated[
     list[Path] | None,
-    typer.Option(
-        parser=path, metavar="PATH", help="Files or folders to load into the in-memory store.", show_default=False
-    ),
+    typer.Option(parser=path, metavar="PATH", help="Files or folders to load into the in-memory store."),
 ]
-Workers = Annotated[
-    int | None, typer.Option(metavar="N", min=1, max=64, help="Number of processes (1).", show_default=False)
-]
-Calibration = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.", show_default=False),
-]
+Workers = Annotated[int | None, typer.Option(metavar="N", min=1, max=64, help="Number of processes (1).")]
 Uploads = Annotated[bool, typer.Option("--uploads", help="Allow clients to upload files into the index.")]
 
 

@@ -17,11 +17,8 @@ from haystack_integrations.crag.errors import ConfigurationError
 
 app = typer.Typer(help="List, show, export and draw the shipped pipelines.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A shipped pipeline, or a .yml file.", show_default=False)]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", parser=path, metavar="FILE", help="File to write to.", show_default=False),
-]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A shipped pipeline, or a .yml file.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", parser=path, metavar="FILE", help="File to write to.")]
 
 
 @app.command("list")
@@ -72,8 +69,7 @@ def show_(name: Name, json: Json = False) -> None:
 def export(
     name: Name,
     store: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="Store to run on: memory (as shipped) or elasticsearch."),
+        str | None, typer.Option(metavar="KIND", help="Store to run on: memory (as shipped) or elasticsearch.")
     ] = None,
     url: Url = None,
     index: Index = None,

@@ -10,7 +10,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 
 _JAEGER: Final = "http://127.0.0.1:16686"
 
-TraceId = Annotated[str, typer.Argument(metavar="TRACE_ID", help="32 hexadecimal digits.", show_default=False)]
+TraceId = Annotated[str, typer.Argument(metavar="TRACE_ID", help="32 hexadecimal digits.")]
 Jaeger = Annotated[str, typer.Option(metavar="URL", help="Address of Jaeger's web interface.")]
 
 

@@ -9,7 +9,7 @@ from haystack_integrations.crag.observing.telemetry import trace
 from haystack_integrations.crag.settings import check_not_negative, check_positive
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.web.asking import Asking
-from haystack_integrations.crag.web.domains import checked_lists
+from haystack_integrations.crag.web.domains import Rules
 from haystack_integrations.crag.web.life_cycle import WebBacked, listed
 from haystack_integrations.crag.web.outcome import Outcome
 from haystack_integrations.crag.web.queries import outgoing, patterns
@@ -84,7 +84,7 @@ class WebFallback(WebBacked):
         self.redact, self.read_pages, self.enabled = redact, read_pages, enabled
         check_positive({"max_results": max_results, "timeout_s": timeout_s})
         check_not_negative(max_retries=max_retries, hedge_after_s=hedge_after_s, query_cooldown_s=query_cooldown_s)
-        checked_lists(allow_domains, deny_domains)
+        Rules.of(allow_domains, deny_domains)
         self._cut = patterns(redact)
         self._chain = WebSearchChain(
             listed(websearch),

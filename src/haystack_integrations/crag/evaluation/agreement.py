@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from haystack_integrations.crag.evaluation.cases import Case, Label, Passage, RankedList, label
-from haystack_integrations.crag.evaluation.labelled import ANSWERS
+from haystack_integrations.crag.evaluation.cases import ANSWERS, Case, Label, Passage, RankedList, label
 
 _SHOWN: Final = 3
 

@@ -171,12 +171,12 @@ def check_separable(found: Mapping[str, Any]) -> None:
     """
     bounds, confusion = found["intervals"]["verdict.macro_f1"], found["verdict"]["confusion"]
     trivial = without_looking(confusion)
-    if bounds is not None and bounds["low"] <= trivial:
+    if bounds is not None and bounds["low"] <= trivial:  # three times as many more would halve the interval
         reached = found["verdict"]["macro_f1"]
         msg = (
             f"these {found['n']} questions do not separate: held out, the verdicts reach a macro-F1 of {reached:.2f} "
             f"({bounds['low']:.2f} to {bounds['high']:.2f}), and without a look at the documents one reaches "
-            f"{trivial:.2f}. Check the labels, or label about {_more(found['n'])} more; until then use HeuristicGrader "
+            f"{trivial:.2f}. Check the labels, or label about {3 * found['n']} more; until then use HeuristicGrader "
             f"without a calibration"
         )
         raise CalibrationError(msg)
@@ -195,11 +195,6 @@ def without_looking(confusion: Mapping[str, Mapping[str, int]]) -> float:
     total, most = sum(true.values()), max(true.values())
     guessed = sum(2 * true[name] * told[name] / total / (true[name] + told[name]) for name in true)
     return max(2 * most / (most + total), guessed) / len(true)
-
-
-def _more(questions: int) -> int:
-    """Say how many questions would halve the interval."""
-    return 3 * questions
 
 
 def _notes(dataset: Dataset, lists: Sequence[Prepared], found: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
-from haystack_integrations.crag.evaluation.cases import label_of_grades
-from haystack_integrations.crag.evaluation.labelled import ANSWERS
-from haystack_integrations.crag.evaluation.measures import Record
+from haystack_integrations.crag.evaluation.cases import ANSWERS, Record, label_of_grades
 from haystack_integrations.crag.grades import Grade, grade_of, question_id, with_grade
 
 SHARES_WRONG: Final = (0.0, 0.05, 0.1)

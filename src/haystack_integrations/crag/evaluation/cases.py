@@ -17,6 +17,10 @@ Record = dict[str, Any]
 Progress = Callable[[int, int | None, str], None]
 """Called with the number of things done, how many there are if known, and the name of the last one."""
 
+ANSWERS: Final = 2
+ON_TOPIC: Final = 1
+"""The grade of a document that answers, and of one that is on topic; 0 is neither."""
+
 TOP_K: Final = 5
 """A verdict is about the first documents of a list, unless another number is asked for; so are strips."""
 
@@ -111,7 +115,7 @@ class Case:
         :param document: Its id.
         :returns: 2: it answers; 1: on topic; 0: neither, or not labelled.
         """
-        return 2 if document in self.gold else self.listed.get(document, int(document in self.partial))
+        return ANSWERS if document in self.gold else self.listed.get(document, ON_TOPIC * (document in self.partial))
 
     def grades(self, ranked: RankedList) -> tuple[int, ...]:
         """
@@ -192,9 +196,9 @@ def label_of_grades(grades: Iterable[int], needed: int = 1) -> Label:
     :returns: The true verdict.
     """
     found = list(grades)
-    if sum(grade >= 2 for grade in found) >= needed:  # noqa: PLR2004
+    if sum(grade >= ANSWERS for grade in found) >= needed:
         return "correct"
-    return "ambiguous" if any(grade >= 1 for grade in found) else "incorrect"
+    return "ambiguous" if any(grade >= ON_TOPIC for grade in found) else "incorrect"
 
 
 # What is read of a record, and of its parts: of which kind each must be.

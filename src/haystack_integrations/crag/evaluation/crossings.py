@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC, Prepared
+from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC
+from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.regressions import Groups, splits_of
 from haystack_integrations.crag.judging.crossing import Crossing, question_words, visible
 from haystack_integrations.crag.judging.heads import Values

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from haystack_integrations.crag.evaluation.boosting import Boosting, with_trees
+from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC
 from haystack_integrations.crag.evaluation.crossings import fit_crossing
-from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC, Prepared
+from haystack_integrations.crag.evaluation.labelled import Prepared
 from haystack_integrations.crag.evaluation.regressions import (
     Groups,
     best_priors,

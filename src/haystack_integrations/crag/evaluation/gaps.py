@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from haystack_integrations.crag.evaluation.measures import Record
+from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.vocabulary import MODE_OFF
 
 COVERED: Final = "covered"

@@ -7,8 +7,7 @@ from typing import Final
 
 from scipy.cluster.hierarchy import DisjointSet
 
-from haystack_integrations.crag.evaluation.cases import Case, Dataset
-from haystack_integrations.crag.evaluation.labelled import ANSWERS, ON_TOPIC
+from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC, Case, Dataset
 from haystack_integrations.crag.evaluation.regressions import FOLDS
 
 FEWEST: Final = 40

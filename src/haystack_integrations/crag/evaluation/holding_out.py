@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
@@ -64,7 +65,8 @@ def _told(
         return [_fold(lists, gaps, own) for own in places]
     workers = min(workers, len(places))
     try:
-        with at_work(workers, _begin, (lists, gaps), _fold_here, places) as futures:
+        # A process is given the lists once, then the places of one fold after the other.
+        with at_work(workers, partial(partial, _fold, lists, gaps), places) as futures:
             return [future.result() for future in futures]
     except BrokenProcessPool:
         msg = f"one of {workers} processes died, perhaps for lack of memory; run the same command again with more of it"
@@ -76,21 +78,6 @@ def _fold(lists: Sequence[Prepared], gaps: Mapping[str, Prepared], places: Seque
     out = {lists[n].source.group for n in places}
     calibration = fit([each for each in lists if each.source.group not in out])
     return [record_of(lists[n], calibration, gaps.get(lists[n].source.id)) for n in places]
-
-
-class _Worker:
-    """What a worker process is given once."""
-
-    lists: Sequence[Prepared]
-    gaps: Mapping[str, Prepared]
-
-
-def _begin(lists: Sequence[Prepared], gaps: Mapping[str, Prepared]) -> None:
-    _Worker.lists, _Worker.gaps = lists, gaps
-
-
-def _fold_here(places: Sequence[int]) -> list[Record]:
-    return _fold(_Worker.lists, _Worker.gaps, places)
 
 
 def record_of(each: Prepared, calibration: Calibration, gap: Prepared | None = None) -> Record:

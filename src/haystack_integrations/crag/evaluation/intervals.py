@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.evaluation.matching import matched
 from haystack_integrations.crag.evaluation.measures import (
     RATIOS,
     TOLD,
     Floats,
-    Record,
     before_corrections,
     judged,
     tally,

@@ -2,17 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask, with_forms
 from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.texts.languages.inflections import in_forms_of
-
-ANSWERS: Final = 2
-ON_TOPIC: Final = 1
-"""The grade of a document that answers, and the least of one that is on topic."""
 
 
 @dataclass(frozen=True)

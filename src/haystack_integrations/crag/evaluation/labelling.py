@@ -11,7 +11,17 @@ from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.deciding.thresholds import PRESETS
 from haystack_integrations.crag.errors import ConfigurationError, GradingError
-from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, Progress, RankedList, Record, label
+from haystack_integrations.crag.evaluation.cases import (
+    ANSWERS,
+    ON_TOPIC,
+    TOP_K,
+    Case,
+    Dataset,
+    Progress,
+    RankedList,
+    Record,
+    label,
+)
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
 from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, split_folder
@@ -22,8 +32,8 @@ from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.vocabulary import SPENT, Judged
 
-# A grade from which on a document answers, and one from which on it is on topic.
-_ANSWERS, _ON_TOPIC = PRESETS["balanced"]
+# A score from which on a document answers, and one from which on it is on topic.
+_UPPER, _LOWER = PRESETS["balanced"]
 
 _AT_ONCE: Final = 4
 _SECONDS: Final = 60.0
@@ -173,10 +183,14 @@ def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: BatchRel
     return {
         "id": case.id,
         "retrieved": list(ranked.retrieved),
-        "grades": None if failed else [2 if score >= _ANSWERS else int(score >= _ON_TOPIC) for score in scores],
+        "grades": None if failed else [_grade(score) for score in scores],
         "cost": {name: result["report"].get(name, 0) for name in SPENT},
         "error": ", ".join(result["report"].get("reasons") or ["not graded"]) if failed else None,
     }
+
+
+def _grade(score: float) -> int:
+    return ANSWERS if score >= _UPPER else ON_TOPIC if score >= _LOWER else 0
 
 
 def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> None:
@@ -204,7 +218,8 @@ def _rows(dataset: Dataset) -> dict[str, Record]:
 
 def _documents(record: Record) -> dict[str, list[str]]:
     graded = list(zip(record["retrieved"], record["grades"], strict=True))
-    return {name: [one for one, grade in graded if grade == at] for name, at in (("gold", 2), ("partial", 1))}
+    grades = (("gold", ANSWERS), ("partial", ON_TOPIC))
+    return {name: [one for one, grade in graded if grade == at] for name, at in grades}
 
 
 def verdict_of(record: Record) -> Judged:

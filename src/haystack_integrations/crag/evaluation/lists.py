@@ -11,7 +11,7 @@ from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, La
 from haystack_integrations.crag.evaluation.gaps import COVERED, DECIDED
 from haystack_integrations.crag.evaluation.parts import Parts, judging_parts, warm_up
 from haystack_integrations.crag.evaluation.setup import Setup
-from haystack_integrations.crag.evaluation.strips import Sentences, holds, normal, sought
+from haystack_integrations.crag.evaluation.strips import Sentences, answered, support, words_in
 from haystack_integrations.crag.grades import grade_of
 from haystack_integrations.crag.vocabulary import SPENT
 
@@ -55,9 +55,6 @@ class FixedLists:
         self._parts: Parts = judging_parts(setup)
         warm_up(vars(self._parts).values())
         self._sentences = Sentences(dataset.passages)
-        self._documents: dict[str, Document] = {}
-        self._normal: dict[str, str] = {}
-        self._words: dict[str, int] = {}
 
     def truth(self, case: Case) -> Label:
         """
@@ -81,11 +78,6 @@ class FixedLists:
         # A grade may depend on the company, so the verdict's list and the longer one are graded apart.
         longer = first if listed == top else self._decide(case.question, listed)
         refined, spent = self._refined(case.question, first.evidence)
-        answers = sought(case)
-        support = None
-        if answers:
-            before = holds(map(self._normalised, self._found(top)), answers)
-            support = {"before": before, "after": holds(map(self._normalised, refined), answers)}
         verdict = (first.report.get("verdict") or {}).get("probabilities")
         return {
             "id": case.id,
@@ -96,11 +88,11 @@ class FixedLists:
             "probabilities": verdict,
             "documents": self._listed(case, ranked, longer),
             "strips": self._strips(case, top),
-            "support": support,
-            "gap": self._gap(case, top, first, answers),
+            "support": support(case, self._found(top), refined),
+            "gap": self._gap(case, top, first),
             "cost": {
                 **{name: first.report.get(name, 0) + spent.get(name, 0) for name in SPENT},
-                "words_to_generator": sum(map(self._word_count, refined)),
+                "words_to_generator": words_in(refined),
                 "seconds": round(first.seconds + spent["seconds"], 6),
             },
             "error": None,
@@ -166,15 +158,13 @@ class FixedLists:
         refined = self._parts.strips.run(query=case.question, documents=self._found(top))["documents"]
         return self._sentences.count(case, top, refined)
 
-    def _gap(self, case: Case, top: Sequence[str], first: Decided, answers: Sequence[str]) -> dict[str, Any] | None:
+    def _gap(self, case: Case, top: Sequence[str], first: Decided) -> dict[str, Any] | None:
         if case.gap is None:
             return None
         names = case.gap.retrieved[: self._top_k]
         # Most lists lost nothing: the same list need not be judged twice.
         decided = first if names == top else self._decide(case.question, names)
-        accidental = None
-        if case.gap.status == "gap" and answers:
-            accidental = holds(map(self._normalised, self._found(names)), answers)
+        accidental = answered(case, self._found(names)) if case.gap.status == "gap" else None
         # A calibrated judgement has a number for just this; any other its score.
         covered = (decided.report.get("verdict") or {}).get("covered")
         told = {"verdict": decided.decision["verdict"], "score": decided.decision["score"], "by": DECIDED}
@@ -182,22 +172,4 @@ class FixedLists:
         return {"status": case.gap.status, **told, "accidental": accidental}
 
     def _found(self, names: Sequence[str]) -> list[Document]:
-        return [self._documents.get(name) or self._document(name) for name in names]
-
-    def _document(self, name: str) -> Document:
-        return self._documents.setdefault(name, self._dataset.passages[name].document())
-
-    def _is_whole(self, document: Document) -> bool:
-        return document.content is self._documents[document.id].content
-
-    def _normalised(self, document: Document) -> str:
-        if not self._is_whole(document):
-            return normal(document.content or "")
-        return self._normal.get(document.id) or self._normal.setdefault(document.id, normal(document.content or ""))
-
-    def _word_count(self, document: Document) -> int:
-        if not self._is_whole(document):
-            return len((document.content or "").split())
-        return self._words.get(document.id) or self._words.setdefault(
-            document.id, len((document.content or "").split())
-        )
+        return [self._dataset.passages[name].document() for name in names]

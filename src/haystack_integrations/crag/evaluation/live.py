@@ -1,6 +1,6 @@
 """Live lists: the whole pipeline on an index of the corpus, with its own retrieval and corrections, the web aside."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
 from haystack_integrations.crag.evaluation.setup import Setup
-from haystack_integrations.crag.evaluation.strips import holds, normal, sought
+from haystack_integrations.crag.evaluation.strips import support, words_in
 from haystack_integrations.crag.pipelines.checks import check_questions
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.pipelines.loader import load, read
@@ -49,7 +49,7 @@ class LiveLists:
         check(setup)
         self._dataset = dataset
         store = memory_store()
-        fill(store, dataset, StaticDocumentEmbedder())
+        fill(store, dataset)
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
             asked = model_parts(setup.pipeline, setup.model.generator(ANSWER_SECONDS), setup.model.judge())
@@ -58,7 +58,6 @@ class LiveLists:
         self._options: dict[str, Any] = {"web": False} if "web" in inputs_of(spec) else {}
         if setup.top_k is not None:
             self._options["top_k"] = setup.top_k
-        self._normal: dict[str, str] = {}
 
     def truth(self, _case: Case) -> None:
         """Tell no verdict: which list a question ends with is known when it has been asked."""
@@ -76,12 +75,8 @@ class LiveLists:
         seconds = perf_counter() - started
         crag, documents = result["crag"], result["documents"]
         first, last = crag["trail"][0], crag["trail"][-1]
-        answers = sought(case)
-        support = None
-        if answers:
-            before = holds(self._normalised(entry["id"] for entry in _judged(first)), answers)
-            after = holds((normal(document.content or "") for document in documents), answers)
-            support = {"before": before, "after": after}
+        known = (self._dataset.passages.get(entry["id"]) for entry in _judged(first))
+        retrieved = [passage.document() for passage in known if passage is not None]
         return {
             "id": case.id,
             "question": case.question,
@@ -92,13 +87,13 @@ class LiveLists:
             "first": {"verdict": first["verdict"], "score": first["score"], "label": self._label(case, first)},
             "documents": self._listed(case, last),
             "strips": None,
-            "support": support,
+            "support": support(case, retrieved, documents),
             "gap": None,
             "cost": {
                 "llm_calls": crag["llm_calls"],
                 "tokens_in": crag["tokens"]["in"],
                 "tokens_out": crag["tokens"]["out"],
-                "words_to_generator": sum(len((document.content or "").split()) for document in documents),
+                "words_to_generator": words_in(documents),
                 "seconds": round(seconds, 6),
             },
             "error": None,
@@ -123,12 +118,6 @@ class LiveLists:
             for entry, passage in known
         ]
 
-    def _normalised(self, names: Iterable[str]) -> list[str]:
-        for name in (names := list(names)):
-            if name not in self._normal and name in self._dataset.passages:
-                self._normal[name] = normal(self._dataset.passages[name].text)
-        return [self._normal[name] for name in names if name in self._normal]
-
 
 def _judged(decision: dict[str, Any]) -> Sequence[dict[str, Any]]:
     """List what a decision was about, the kept documents first: the record does not tell the order any more."""
@@ -150,17 +139,16 @@ def check_whole(dataset: Dataset) -> None:
         raise ConfigurationError(msg)
 
 
-def fill(store: Any, dataset: Dataset, embedder: Any) -> None:
+def fill(store: Any, dataset: Dataset) -> None:
     """
-    Embed the corpus of a data set and write it into a store.
+    Embed the corpus of a data set, as `crag index` does records, and write it into a store.
 
     :param store: The store.
     :param dataset: The data.
-    :param embedder: The document embedder that the pipeline's retrievers expect.
     """
     # By id, so that the order in a file does not decide between documents of one score.
     passages = sorted(dataset.passages.values(), key=lambda passage: passage.id)
     for start in range(0, len(passages), _BATCH):
         documents = [passage.document() for passage in passages[start : start + _BATCH]]
-        documents = PassageTitler().run(documents=documents)["documents"]  # as `crag index` gives them to records
-        store.write_documents(embedder.run(documents=documents)["documents"])
+        documents = PassageTitler().run(documents=documents)["documents"]
+        store.write_documents(StaticDocumentEmbedder().run(documents=documents)["documents"])

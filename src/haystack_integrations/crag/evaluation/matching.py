@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.measures import Record, before_corrections
+from haystack_integrations.crag.evaluation.cases import Record
+from haystack_integrations.crag.evaluation.measures import before_corrections
 
 _SHOWN: Final = 5
 

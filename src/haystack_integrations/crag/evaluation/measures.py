@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
+from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.vocabulary import COSTS, JUDGED, MODE_OFF
 
-Record = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
 UNGRADED: Final = "ungraded"  # what a question without a verdict counts as: always wrong

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss
 
-from haystack_integrations.crag.evaluation.measures import Record, judged
+from haystack_integrations.crag.evaluation.cases import Record
+from haystack_integrations.crag.evaluation.measures import judged
 
 _DRAWS: Final = 200
 
@@ -49,19 +50,18 @@ def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) 
     return off / total if total else None
 
 
-def ece_by_chance(probabilities: ArrayLike, bins: int = 10) -> float | None:
+def ece_by_chance(probabilities: ArrayLike) -> float | None:
     """
     Say how far off probabilities seem that hold exactly: a bin of few questions misses its share by chance.
 
     :param probabilities: Of each question, in [0, 1].
-    :param bins: Most bins.
     :returns: The mean of `adaptive_ece` over outcomes drawn by these very probabilities; None without questions.
     """
     values, chance = np.asarray(probabilities, dtype=float), np.random.default_rng(0)
     if not len(values):
         return None
     drawn = chance.random((_DRAWS, len(values))) < values
-    return float(np.mean([adaptive_ece(values, happened, bins) for happened in drawn]))
+    return float(np.mean([adaptive_ece(values, happened) for happened in drawn]))
 
 
 def probability_measures(records: Sequence[Record]) -> dict[str, Any] | None:

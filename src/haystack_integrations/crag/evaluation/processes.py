@@ -23,31 +23,25 @@ Done = TypeVar("Done")
 
 @contextmanager
 def at_work(
-    workers: int,
-    begin: Callable[..., None],
-    given: tuple[Any, ...],
-    work: Callable[[Part], Done],
-    parts: Iterable[Part],
+    workers: int, begin: Callable[[], Callable[[Part], Done]], parts: Iterable[Part]
 ) -> Iterator[list[Future[Done]]]:
     """
     Let processes do the parts of some work while the block runs.
 
     :param workers: Number of processes.
-    :param begin: Makes a fresh process ready.
-    :param given: What it is given for that.
-    :param work: What is done with a part, in a process.
+    :param begin: Makes a fresh process ready, and gives what it does with each part.
     :param parts: The parts.
     :returns: What will be done, a future for each part; whoever leaves early, as by an interruption, ends the work.
     """
     others = set(active_children())
     # Fresh processes: a copy of this one would share its threads' locks.
-    with _in_file(begin, given) as file:
+    with _in_file(begin) as file:
         pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (file,))
         try:
             futures = []
             for part in parts:
                 with _unheard():  # each starts a process as long as there are fewer than wanted
-                    futures.append(pool.submit(work, part))
+                    futures.append(pool.submit(_done, part))
             yield futures
         except BaseException as error:
             if not isinstance(error, Exception):  # nobody waits for the rest of a part, which may take a minute
@@ -59,9 +53,9 @@ def at_work(
 
 
 @contextmanager
-def _in_file(begin: Callable[..., None], given: tuple[Any, ...]) -> Iterator[Path]:
+def _in_file(begin: Callable[[], Any]) -> Iterator[Path]:
     """
-    Keep in a file what fresh processes are given, while the block runs.
+    Keep in a file what fresh processes begin with, while the block runs.
 
     Python would write it into a pipe, of which it holds both ends: had a process died before it read all of it, as for
     lack of memory, this one would write for ever, and not even an interruption would end it.
@@ -69,11 +63,17 @@ def _in_file(begin: Callable[..., None], given: tuple[Any, ...]) -> Iterator[Pat
     with TemporaryDirectory(prefix="crag-") as folder:
         file = Path(folder, "given")
         try:
-            file.write_bytes(pickle.dumps((begin, given)))
+            file.write_bytes(pickle.dumps(begin))
         except OSError as error:
             msg = f"cannot write what processes are given into {folder!r} ({error.strerror}); set TMPDIR to another one"
             raise ConfigurationError(msg) from None
         yield file
+
+
+class _Process:
+    """What this process does with each part, once it is ready."""
+
+    work: Callable[[Any], Any]
 
 
 def _begin(file: Path) -> None:
@@ -81,8 +81,12 @@ def _begin(file: Path) -> None:
     # Else it would wait for its next part for ever, and keep its memory: of the pipe that parts come through it holds
     # both ends. There is nobody to tell then, and nothing of it to be kept: records are written by the parent.
     when_parent_ends(partial(os._exit, 1))
-    begin, given = pickle.loads(file.read_bytes())  # noqa: S301 - of the process that started this one
-    begin(*given)
+    begin = pickle.loads(file.read_bytes())  # noqa: S301 - of the process that started this one
+    _Process.work = begin()
+
+
+def _done(part: Any) -> Any:
+    return _Process.work(part)
 
 
 @contextmanager

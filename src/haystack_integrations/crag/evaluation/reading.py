@@ -14,8 +14,7 @@ from haystack_integrations.crag.evaluation.agreement import (
     unexplained,
     unlike_copies,
 )
-from haystack_integrations.crag.evaluation.cases import STATUSES, Case, Dataset, Passage, RankedList
-from haystack_integrations.crag.evaluation.labelled import ANSWERS
+from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC, STATUSES, Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.raw_files import plain_text, refuse_packed
 from haystack_integrations.crag.evaluation.rows import CORPUS, Row, rows
 
@@ -158,10 +157,11 @@ def _cases(place: Path, passages: Mapping[str, Passage], *, labelled: bool) -> t
             gold, partial = (row.known(key, passages) for key in ("gold", "partial"))
             for both in sorted(set(gold).intersection(partial)):
                 row.refuse(f"{both!r} as gold and as partial", "each document in one of them", "remove one of the two")
-            _check_qrels(row, {**dict.fromkeys(partial, 1), **dict.fromkeys(gold, 2)}, qrels.get(name, {}))
+            own = {**dict.fromkeys(partial, ON_TOPIC), **dict.fromkeys(gold, ANSWERS)}
+            _check_qrels(row, own, qrels.get(name, {}))
         elif qrels:
             grades = qrels.get(name, {})
-            gold, partial = (tuple(document for document, grade in grades.items() if grade == at) for at in (2, 1))
+            gold, partial = (tuple(one for one, grade in grades.items() if grade == at) for at in (ANSWERS, ON_TOPIC))
         else:
             row.refuse("no gold", "the ids of the documents that answer, [] for none", f"write them, or fill {QRELS}")
         found[name] = Case(
@@ -236,7 +236,7 @@ def _lists(
 def _check_grades(row: Row, ranked: RankedList, case: Case, other: RankedList | None) -> None:
     """Refuse a grade that contradicts another one of the same document for the same question."""
     own = f"{QUERIES} or {QRELS}"
-    labels = {**dict.fromkeys(case.partial, (1, own)), **dict.fromkeys(case.gold, (2, own))}
+    labels = {**dict.fromkeys(case.partial, (ON_TOPIC, own)), **dict.fromkeys(case.gold, (ANSWERS, own))}
     if other is not None and other.grades:
         listed = zip(other.retrieved, other.grades, strict=True)
         labels = {**{document: (grade, LISTS) for document, grade in listed}, **labels}

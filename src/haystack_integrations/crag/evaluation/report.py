@@ -16,19 +16,15 @@ from markupsafe import Markup
 
 from haystack_integrations.crag.evaluation import drawing
 from haystack_integrations.crag.evaluation.cascades import in_words
+from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.intervals import rare_verdicts
-from haystack_integrations.crag.evaluation.measures import (
-    Record,
-    certainty,
-    filter_measures,
-    judged,
-    told,
-)
+from haystack_integrations.crag.evaluation.measures import certainty, filter_measures, judged, told
 from haystack_integrations.crag.evaluation.probabilities import probability_measures
 from haystack_integrations.crag.evaluation.risk import cost_curve, saved_at, saving
 from haystack_integrations.crag.evaluation.table import (
     LABELS,
+    Comparison,
     Interval,
     judgement,
     label_of,
@@ -39,8 +35,6 @@ from haystack_integrations.crag.evaluation.table import (
 )
 from haystack_integrations.crag.texts.steering import as_signs
 from haystack_integrations.crag.vocabulary import JUDGED, MODE_OFF
-
-Comparison = Mapping[str, Mapping[str, float] | None]
 
 _HEADLINE: Final = (
     "verdict.macro_f1",

@@ -6,7 +6,6 @@ from haystack.components.generators.chat import MockChatGenerator
 
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
-from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.live import check_whole, fill
@@ -68,7 +67,7 @@ class Retrieval:
         """
         check_whole(dataset)
         store = memory_store()
-        fill(store, dataset, StaticDocumentEmbedder())
+        fill(store, dataset)
         return cls(store, pipeline, depth)
 
     def of(self, question: str) -> RankedList:

@@ -2,11 +2,12 @@
 
 import logging
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -153,9 +154,9 @@ def _by_workers(dataset: Dataset, setup: Setup, pending: Sequence[int], workers:
     """Give the records as the workers finish them."""
     size = 1 if waits_for_a_model(setup) else min(_CHUNK, ceil(len(pending) / workers))
     chunks = [pending[start : start + size] for start in range(0, len(pending), size)]
-    begun = (dataset.folder, dataset.split, setup, logging.getLogger().level)
+    begin = partial(_begun, dataset.folder, dataset.split, setup, logging.getLogger().level)
     try:
-        with at_work(workers, _begin, begun, _chunk, chunks) as futures:
+        with at_work(workers, begin, chunks) as futures:
             for future in as_completed(futures):
                 yield from future.result()
     except BrokenProcessPool:
@@ -166,23 +167,16 @@ def _by_workers(dataset: Dataset, setup: Setup, pending: Sequence[int], workers:
         raise EvaluationError(msg) from None
 
 
-class _Worker:
-    """What a worker process loads once."""
-
-    dataset: Dataset
-    judge: Judge
-
-
-def _begin(folder: Path, split: str, setup: Setup, level: int) -> None:
+def _begun(folder: Path, split: str, setup: Setup, level: int) -> Callable[[Sequence[int]], list[Record]]:
     """Load what judges, in a worker process."""
     os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
     logging.basicConfig(level=level)
-    _Worker.dataset = read_dataset(folder, split)
-    _Worker.judge = _judge_of(_Worker.dataset, setup)
+    dataset = read_dataset(folder, split)
+    return partial(_chunk, _judge_of(dataset, setup), dataset.cases)
 
 
-def _chunk(numbers: Sequence[int]) -> list[Record]:
-    return [_record(_Worker.judge, _Worker.dataset.cases[number]) for number in numbers]
+def _chunk(judge: Judge, cases: Sequence[Case], numbers: Sequence[int]) -> list[Record]:
+    return [_record(judge, cases[number]) for number in numbers]
 
 
 def _record(judge: Judge, case: Case) -> Record:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from haystack import Document
@@ -14,6 +15,8 @@ from haystack_integrations.crag.texts.text import sentences
 _WORD: Final = re.compile(r"[^\W_]+")
 _NOT_SOUGHT: Final = ("", "yes", "no")
 """Answers that say nothing about the text they stand in."""
+
+_REMEMBERED: Final = 10_000  # texts: a document stands in the lists of many questions
 
 Span = tuple[int, int, int]
 
@@ -98,6 +101,7 @@ def _together(text: str, strips: Iterable[Mapping[str, Any]]) -> list[tuple[int,
     return found
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def normal(text: str) -> str:
     """
     Reduce a text to its words: lower case, no accents, no punctuation, a space before and after each.
@@ -120,6 +124,40 @@ def sought(case: Case) -> list[str]:
     :returns: Its accepted answers as `normal` gives them; empty where none can be looked for.
     """
     return [answer for answer in map(normal, case.answers) if answer.strip() not in _NOT_SOUGHT]
+
+
+def answered(case: Case, documents: Iterable[Document]) -> bool | None:
+    """
+    Tell whether an accepted answer stands in one of some documents.
+
+    :param case: A question.
+    :param documents: The documents.
+    :returns: Whether one does; None where none can be looked for.
+    """
+    answers = sought(case)
+    return holds((normal(document.content or "") for document in documents), answers) if answers else None
+
+
+def support(case: Case, before: Iterable[Document], after: Iterable[Document]) -> dict[str, bool | None] | None:
+    """
+    Tell whether an answer stands in what was retrieved, and in what the generator is given.
+
+    :param case: A question.
+    :param before: What was retrieved.
+    :param after: What the generator is given.
+    :returns: `before` and `after`; None where none can be looked for.
+    """
+    return {"before": answered(case, before), "after": answered(case, after)} if sought(case) else None
+
+
+def words_in(documents: Iterable[Document]) -> int:
+    """
+    Count the words of documents.
+
+    :param documents: The documents.
+    :returns: The number, of all of them together.
+    """
+    return sum(len((document.content or "").split()) for document in documents)
 
 
 def holds(texts: Iterable[str], answers: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from rich.text import Text
 from haystack_integrations.crag.evaluation.intervals import rare_verdicts
 
 Interval = Mapping[str, float]
+Comparison = Mapping[str, Interval | None]
 
 LABELS: Final = {
     "verdict.accuracy": "verdict accuracy",
@@ -46,7 +47,7 @@ def text_table(
     result: Mapping[str, Any],
     *,
     intervals: Mapping[str, Interval | None] | None = None,
-    comparison: Mapping[str, Mapping[str, float] | None] | None = None,
+    comparison: Comparison | None = None,
     gap: Mapping[str, float] | str | None = None,
     compared_on: str | None = None,
 ) -> RenderableType:
@@ -122,7 +123,7 @@ def which_lists(result: Mapping[str, Any]) -> str | None:
 def _measures(
     result: Mapping[str, Any],
     intervals: Mapping[str, Interval | None],
-    comparison: Mapping[str, Mapping[str, float] | None] | None,
+    comparison: Comparison | None,
 ) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("measure")

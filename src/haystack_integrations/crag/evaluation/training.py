@@ -12,9 +12,9 @@ import orjson
 
 from haystack_integrations.crag.corpus_statistics import CorpusStatistics, TermCounter, collect, read_statistics
 from haystack_integrations.crag.errors import CalibrationError
-from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.cases import ANSWERS, TOP_K, Case, Dataset, RankedList
 from haystack_integrations.crag.evaluation.groups import FEWEST, group_numbers, wording
-from haystack_integrations.crag.evaluation.labelled import ANSWERS, LabelledList
+from haystack_integrations.crag.evaluation.labelled import LabelledList
 from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
 from haystack_integrations.crag.evaluation.reading import QRELS, QUERIES
 from haystack_integrations.crag.evaluation.rows import CORPUS

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import replace
 from threading import Lock
 from typing import Any, Final
 
@@ -173,7 +172,7 @@ class Grading:
             return self.prompt.messages(self.query, shown, problem), read
         except CallError:
             with self._lock:
-                self.tally.llm_calls -= 1  # nothing is sent
+                self.tally.spent += Usage(-1)  # nothing is sent
             raise
 
     def _read(self, sent: Mapping[str, Any], shown: Sequence[Item], span: Span) -> Reply:
@@ -186,7 +185,7 @@ class Grading:
         set_tags(span, {"gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out})
         set_tags(span, {"gen_ai.response.finish_reasons": names_of(why) or None})
         with self._lock:
-            self.tally.spend(usage)
+            self.tally.spent += usage
             self.tally.finish_reasons += names_of(why)
         keys = [item.key for item in shown]
         doubted = not self._off_scale.isdisjoint(keys)
@@ -198,7 +197,7 @@ class Grading:
     def _failed(self, error: Exception, span: Span) -> Answer:
         set_tags(span, {"error.type": (kind := kind_of(error))})
         with self._lock:
-            self.tally.spend(cost_of(error))
+            self.tally.spent += cost_of(error)
         return Answer(Reply(problem=kind), failure=kind)
 
     def _take(self, window: Sequence[Item], found: Mapping[str, Entry | str]) -> None:
@@ -237,11 +236,9 @@ class Grading:
         estimate = self._estimate(items)
         with self._lock:
             if self.state is not None:
-                here = Usage(self.tally.llm_calls, self.tally.tokens_in, self.tally.tokens_out)
-                now = replace(self.state, usage=self.state.usage + here)
-                if limit := now.forbids(self._promised + estimate):
+                if limit := self.state.spend(self.tally.spent).forbids(self._promised + estimate):
                     return limit
-            self.tally.llm_calls += 1
+            self.tally.spent += Usage(1)
             self._promised += estimate
             return None
 

@@ -70,9 +70,7 @@ class Tally:
     """What a grading spent and met, summed over its windows."""
 
     cut: int = 0
-    llm_calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    spent: Usage = field(default_factory=Usage)
     reasks: int = 0
     bisections: int = 0
     canaries: int = 0
@@ -85,11 +83,6 @@ class Tally:
     reasons: list[str] = field(default_factory=list)
     stopped: dict[str, str] = field(default_factory=dict)
     """By the key of an item the limit that left no further call for it, also where another reason is told."""
-
-    def spend(self, tokens: Usage) -> None:
-        """Count the tokens of a call."""
-        self.tokens_in += tokens.tokens_in
-        self.tokens_out += tokens.tokens_out
 
     def note(self, reply: Reply) -> None:
         """Take over what a reply was like."""

@@ -1,6 +1,7 @@
 """What a grading says of itself: outputs, span attributes, one warning. Numbers and names, never a text."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from haystack import Document, logging
@@ -43,13 +44,13 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     met: dict[str, Any] = {"reasks": tally.reasks, "bisections": tally.bisections, "canaries": tally.canaries}
     met |= {"repaired": tally.repaired, "positional": tally.positional, "unknown_ids": tally.unknown_keys}
     met |= {"cut": tally.cut, "cache_hits": tally.cache_hits, "cache_error": tally.cache_error}
-    spent = {"llm_calls": tally.llm_calls, "tokens_in": tally.tokens_in, "tokens_out": tally.tokens_out}
     reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(tally.reasons)] if failed else []
     limit = next((reason for reason in tally.reasons if reason in BUDGET_LIMITS), None)
-    report = {**spent, **met, **of_set, "structured": grading.model.structured, "reasons": reasons, "limit": limit}
+    report = {**asdict(tally.spent), **met, **of_set}
+    report |= {"structured": grading.model.structured, "reasons": reasons, "limit": limit}
     result = {"documents": graded, "scores": scores, "status": status, "report": report}
     if not grading.skipped:
-        metrics.grading_ended([g.reason for g in grades.values() if g.status == "failed"], tally.llm_calls)
+        metrics.grading_ended([g.reason for g in grades.values() if g.status == "failed"], tally.spent.llm_calls)
     set_tags(span, _asked_tags(grading, status))
     _tell(span, result, grades, strict=strict)
     return result

@@ -1,6 +1,5 @@
 """What a server serves: one store, one cache of grades, and the pipelines that can run with the model there is."""
 
-import asyncio
 import gc
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +17,8 @@ from haystack.utils import Secret
 
 from haystack_integrations.crag.chat_model import HOW_TO_SET, chat_model, has_key
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import answers_questions, wants_a_model
 from haystack_integrations.crag.pipelines.loader import load, names, read
@@ -29,12 +30,10 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
-from haystack_integrations.crag.serving.failures import what_failed
-from haystack_integrations.crag.serving.given import give_time, share_cache
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
+from haystack_integrations.crag.serving.health import reachable
 from haystack_integrations.crag.serving.questions import names_in
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name
-from haystack_integrations.crag.serving.spans import untraced
 from haystack_integrations.crag.serving.wrapper import CragWrapper
 from haystack_integrations.crag.settings import STORE_SETTING
 
@@ -121,9 +120,9 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     for name in chosen:
         spec, loaded = read(name), _loaded(name, store, models, seconds, parts[name])
         if cache is not None:
-            share_cache(loaded, cache)
+            _share_cache(loaded, cache)
         if "answer_seconds" in settings.model_fields_set:
-            give_time(loaded, seconds)
+            _give_time(loaded, seconds)
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars, follow_ups=settings.follow_ups)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
@@ -143,26 +142,6 @@ def query_pipelines() -> dict[str, bool]:
     """
     found = {name: read(name) for name in names()}
     return {name: wants_a_model(spec) for name, spec in found.items() if answers_questions(spec)}
-
-
-async def reachable(store: Any, seconds: float | None = None) -> bool:
-    """
-    Ask a store for a sign of life.
-
-    :param store: A document store.
-    :param seconds: Longest wait for it; None waits as long as its client does.
-    :returns: Whether it answers; the log says how it does not.
-    """
-    try:
-        with untraced():
-            if hasattr(store, "count_documents_async"):
-                await asyncio.wait_for(store.count_documents_async(), seconds)
-            else:
-                store.count_documents()
-    except Exception as error:  # whatever a store raises
-        logger.warning("The store does not answer: {what}", what=what_failed(error))
-        return False
-    return True
 
 
 async def _close(name: str, held: Any) -> None:
@@ -234,6 +213,23 @@ def _cache(settings: ServeSettings) -> "RedisGradeCache | None":
     from haystack_integrations.crag.caching import RedisGradeCache
 
     return RedisGradeCache(Secret.from_token(settings.redis_url.get_secret_value()))
+
+
+def _share_cache(loaded: "LoadedPipeline", cache: "RedisGradeCache") -> None:
+    for _, part in loaded.pipeline.walk():
+        if isinstance(part, BatchRelevanceGrader):
+            part.cache = cache
+
+
+def _give_time(loaded: "LoadedPipeline", seconds: float) -> None:
+    """Let an answer take as long as an operator says, and its run, or a budget would end it before."""
+    for _, part in loaded.pipeline.walk():
+        if isinstance(part, AnswerGenerator):
+            part.timeout_s = seconds
+            if hasattr(part.chat_generator, "timeout"):  # of the client, which would give up before
+                part.chat_generator.timeout = seconds
+        if isinstance(part, QuestionGuard) and part.budget and "seconds" in part.budget:
+            part.budget = {**part.budget, "seconds": max(seconds, part.budget["seconds"])}
 
 
 def _registration(name: str, wrapper: Any) -> PipelineRegistration:

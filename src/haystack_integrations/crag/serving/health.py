@@ -7,16 +7,40 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from fastapi import APIRouter
+from haystack import logging
 from starlette.responses import JSONResponse, Response
 
 from haystack_integrations.crag.observing import metrics
-from haystack_integrations.crag.serving.deployment import reachable
+from haystack_integrations.crag.serving.failures import what_failed
 from haystack_integrations.crag.serving.gate import HEALTH
 from haystack_integrations.crag.serving.problems import problem
+from haystack_integrations.crag.serving.spans import untraced
+
+logger = logging.getLogger(__name__)
 
 _CACHED_SECONDS: Final = 2.0
 _WATCHED_SECONDS: Final = 15.0
 _METHODS: Final = ["GET", "HEAD"]
+
+
+async def reachable(store: Any, seconds: float | None = None) -> bool:
+    """
+    Ask a store for a sign of life.
+
+    :param store: A document store.
+    :param seconds: Longest wait for it; None waits as long as its client does.
+    :returns: Whether it answers; the log says how it does not.
+    """
+    try:
+        with untraced():
+            if hasattr(store, "count_documents_async"):
+                await asyncio.wait_for(store.count_documents_async(), seconds)
+            else:
+                store.count_documents()
+    except Exception as error:  # whatever a store raises
+        logger.warning("The store does not answer: {what}", what=what_failed(error))
+        return False
+    return True
 
 
 class Readiness:

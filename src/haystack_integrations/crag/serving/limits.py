@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -57,17 +58,15 @@ class Limits:
         if not lane.places.take(client):
             await problem(429, headers=_RETRY)(scope, receive, send)
             return
-        place = _Place(lane.places, client)
-        try:
+        with ExitStack() as place:  # left once, by whoever is first to do so
+            place.callback(lane.places.leave, client)
             body = await _body(scope, receive, lane)
             if isinstance(body, int):
-                place.leave()
+                place.close()
                 # The connection stays: a client that still sends would find it broken, and not read why.
                 await _refusal(body, lane)(scope, receive, send)
             elif body is not None:
                 await _Exchange(self.app, scope, body, place).run(receive, send)
-        finally:
-            place.leave()
 
 
 async def _body(scope: Scope, receive: Receive, lane: Lane) -> bytes | int | None:
@@ -98,23 +97,10 @@ def _refusal(status: int, lane: Lane) -> JSONResponse:
     return problem(status, detail=most if status == _LONG else None)
 
 
-class _Place:
-    """A place that was taken; it is left once."""
-
-    def __init__(self, places: Places, client: str) -> None:
-        self._places: Places | None = places
-        self._client = client
-
-    def leave(self) -> None:
-        if self._places is not None:
-            self._places.leave(self._client)
-            self._places = None
-
-
 class _Exchange:
     """One request whose body is there: the run and the watch for the client's leaving."""
 
-    def __init__(self, app: ASGIApp, scope: Scope, body: bytes, place: _Place) -> None:
+    def __init__(self, app: ASGIApp, scope: Scope, body: bytes, place: ExitStack) -> None:
         self._app, self._scope, self._body, self._place = app, scope, body, place
         self._given, self._answered, self._gone = False, False, asyncio.Event()
 
@@ -124,7 +110,7 @@ class _Exchange:
         async def watched(message: Message) -> None:
             answered = message["type"] == "http.response.body" and not message.get("more_body", False)
             if answered:  # before it is sent: a client that has its answer finds a place for its next request
-                self._place.leave()
+                self._place.close()
             await send(message)
             self._answered = answered
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haystack import Document, logging
 
@@ -11,7 +11,11 @@ from haystack_integrations.crag.grades import annotate, crag_meta
 from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.web.documents import web_documents
+from haystack_integrations.crag.web.domains import Rules
 from haystack_integrations.crag.web.outcome import Outcome
+
+if TYPE_CHECKING:
+    from haystack_integrations.crag.web.pages import PageReader
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +31,7 @@ class Asking:
     :param seconds: What the run has left for the search; None: no limit.
     :param iteration: The pass of the loop.
     :param max_results: Most documents.
-    :param allow_domains: Domains that alone are let in.
-    :param deny_domains: Domains that are not.
+    :param rules: Which domains are let in.
     """
 
     query: str
@@ -37,8 +40,7 @@ class Asking:
     seconds: float | None
     iteration: int
     max_results: int
-    allow_domains: Sequence[str]
-    deny_domains: Sequence[str]
+    rules: Rules
 
     @classmethod
     def of(cls, part: Any, query: str, state: CragState | None, *, wanted: bool) -> "Asking":
@@ -59,8 +61,7 @@ class Asking:
             seconds=seconds,
             iteration=0 if state is None else state.iteration,
             max_results=part.max_results,
-            allow_domains=part.allow_domains or (),
-            deny_domains=part.deny_domains or (),
+            rules=Rules.of(part.allow_domains, part.deny_domains),
         )
 
     def prepare(self, results: Sequence[Document], provider: str) -> tuple[list[Document], dict[str, int]]:
@@ -77,8 +78,7 @@ class Asking:
             provider=provider,
             iteration=self.iteration,
             max_results=self.max_results,
-            allow_domains=self.allow_domains,
-            deny_domains=self.deny_domains,
+            rules=self.rules,
         )
 
     def found(self, outcome: Outcome) -> list[Document]:
@@ -101,11 +101,9 @@ class Asking:
         :param documents: Documents with snippets.
         :returns: The same with what their pages say; with their snippets where that fails.
         """
-        # Here, since what reads pages is needed only where that is on.
-        from haystack_integrations.crag.web.pages import read_pages
-
+        reader = self._reader()
         try:
-            return read_pages(documents, self._left(), allow_domains=self.allow_domains, deny_domains=self.deny_domains)
+            return reader.read_blocking(documents, self._left())
         except Exception as error:  # snippets are better than no run
             let_end(error)
             return _told(documents, error)
@@ -117,14 +115,16 @@ class Asking:
         :param documents: Documents with snippets.
         :returns: As `read`.
         """
-        from haystack_integrations.crag.web.pages import read_pages_async
-
+        reader = self._reader()
         try:
-            return await read_pages_async(
-                documents, self._left(), allow_domains=self.allow_domains, deny_domains=self.deny_domains
-            )
+            return await reader.read(documents, self._left())
         except Exception as error:
             return _told(documents, error)
+
+    def _reader(self) -> "PageReader":
+        from haystack_integrations.crag.web.pages import PageReader  # needed only where that is on
+
+        return PageReader(self.rules.permit)
 
     def _left(self) -> float:
         return max(0.0, self.ends - time.monotonic())

@@ -13,7 +13,7 @@ from haystack_integrations.crag.grades import crag_meta, question_id, source_nam
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.vocabulary import META_KEY
-from haystack_integrations.crag.web.domains import WebUrl, canonical_url, checked_rules, domain_matches, parse_url
+from haystack_integrations.crag.web.domains import Rules, WebUrl, canonical_url, parse_url
 
 MOST_DOCUMENTS: Final = 10
 MOST_BYTES: Final = 8 * 1_024
@@ -35,8 +35,7 @@ def web_documents(
     provider: str,
     iteration: int,
     max_results: int,
-    allow_domains: Sequence[str],
-    deny_domains: Sequence[str],
+    rules: Rules,
 ) -> tuple[list[Document], dict[str, int]]:
     """
     Make evidence from what a web search gave, in its order; nothing else of a result gets in.
@@ -46,15 +45,13 @@ def web_documents(
     :param provider: The name it is labelled with.
     :param iteration: The correction it was found in.
     :param max_results: The most documents, 10 at most.
-    :param allow_domains: When not empty, all other domains are left out.
-    :param deny_domains: Domains that are left out; they win over allowed ones.
+    :param rules: Which domains are let in.
     :returns: The documents, and how many results were left out by reason: `no_url`, `domain`, `duplicate`, `empty`,
         `size`. A reason that did not occur has no key.
-    :raises ConfigurationError: For a rule that is no domain.
     """
     label = {"provider": provider, "query_sha256": question_id(query), "iteration": iteration, "trust": "untrusted"}
     label["retrieved_at"] = datetime.now(UTC).isoformat(timespec="seconds")
-    door = _Door(checked_rules(allow_domains), checked_rules(deny_domains), set(), [])
+    door = _Door(rules, set(), [])
     with trace("crag.guard") as span:
         documents, dropped = _entered(door, results, label, min(max_results, MOST_DOCUMENTS))
         cut = any(str(document.content).endswith(CUT_MARK) for document in documents)
@@ -113,8 +110,7 @@ class _Page:
 class _Door:
     """The rules, what came in before (canonical addresses and digests of contents), how much was taken out of it."""
 
-    allow: tuple[str, ...]
-    deny: tuple[str, ...]
+    rules: Rules
     seen: set[str]
     removed: list[int]
 
@@ -125,7 +121,7 @@ class _Door:
         key = canonical_url(str(url)) if url else None
         if url is None or key is None:
             return "no_url"
-        if not permitted(url.host, self.allow, self.deny):
+        if not self.rules.permit(url.host):
             return "domain"
         if key in self.seen:
             return "duplicate"
@@ -148,20 +144,6 @@ class _Door:
                 if text:
                     return text
         return ""
-
-
-def permitted(host: str, allow: Sequence[str], deny: Sequence[str]) -> bool:
-    """
-    Tell whether the rules let a host in.
-
-    :param host: A canonical host.
-    :param allow: Domains that alone are let in; none means all.
-    :param deny: Domains that are not, whatever is allowed.
-    :returns: The answer.
-    """
-    if any(domain_matches(host, rule) for rule in deny):
-        return False
-    return not allow or any(domain_matches(host, rule) for rule in allow)
 
 
 def cut_to_bytes(text: str, most: int) -> str:

@@ -147,18 +147,43 @@ def _normal_quote(quoted: re.Match[str]) -> str:
     return character if _UNRESERVED.fullmatch(character) else quoted[0].upper()
 
 
-def checked_lists(allow: Sequence[str] | None, deny: Sequence[str] | None) -> None:
+@dataclass(frozen=True)
+class Rules:
     """
-    Refuse lists of domains that cannot be meant.
+    Which hosts are let in.
 
-    :param allow: Domains that alone are let in; None lets in all.
-    :param deny: Domains that are not, or None.
-    :raises ConfigurationError: For a rule that is no domain, and for an empty list of what is let in.
+    :param allow: Canonical domains that alone are; none means all.
+    :param deny: Canonical domains that are not, whatever is allowed.
     """
-    if allow is not None and not allow:
-        msg = "allow_domains is empty, which lets in nothing; None lets in all. Name a domain, or leave it out."
-        raise ConfigurationError(msg)
-    checked_rules([*(allow or ()), *(deny or ())])
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, allow: Sequence[str] | None, deny: Sequence[str] | None) -> "Rules":
+        """
+        Read lists of domains.
+
+        :param allow: Domains that alone are let in; None lets in all.
+        :param deny: Domains that are not, or None.
+        :returns: The rules.
+        :raises ConfigurationError: For a rule that is no domain, and for an empty list of what is let in.
+        """
+        if allow is not None and not allow:
+            msg = "allow_domains is empty, which lets in nothing; None lets in all. Name a domain, or leave it out."
+            raise ConfigurationError(msg)
+        return cls(checked_rules(allow or ()), checked_rules(deny or ()))
+
+    def permit(self, host: str) -> bool:
+        """
+        Tell whether a host is let in.
+
+        :param host: A canonical host.
+        :returns: The answer; what is denied wins.
+        """
+        if any(domain_matches(host, rule) for rule in self.deny):
+            return False
+        return not self.allow or any(domain_matches(host, rule) for rule in self.allow)
 
 
 def checked_rules(rules: Sequence[str]) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.web.charsets import decoded
-from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags, permitted
-from haystack_integrations.crag.web.domains import canonical_url, checked_rules, parse_url
+from haystack_integrations.crag.web.documents import MOST_BYTES_TOGETHER, cut_to_bytes, guard_tags
+from haystack_integrations.crag.web.domains import canonical_url, parse_url
 from haystack_integrations.crag.web.fetching import MARKUP, PAGE_SECONDS, Kind, PageError, PageFetcher, give_up
 from haystack_integrations.crag.web.markup import bounded
 
@@ -38,15 +38,31 @@ _GARBLED: Final = 200
 
 
 @dataclass(frozen=True)
-class _PageReader:
-    """Puts pages in the place of snippets."""
+class PageReader:
+    """
+    Puts the main text of their pages in the place of web documents' snippets.
+
+    Of a page that is longer than 2 MiB, the first bytes are read; 32 KiB of its text are kept, 64 KiB of all.
+
+    :param permits: Tells whether a host may be asked; for redirects too.
+    :param max_bytes: The most of a page.
+    :param fetcher: What fetches pages.
+    """
 
     permits: Callable[[str], bool]
     max_bytes: int = MOST_BYTES
     fetcher: PageFetcher = field(default_factory=PageFetcher)
 
     async def read(self, documents: Sequence[Document], seconds: float) -> list[Document]:
-        """Read all pages at once, each for its time, all within the time of all."""
+        """
+        Read all pages at once, each for its time, all within the time of all.
+
+        :param documents: Any documents; only those from the web are read.
+        :param seconds: The longest wait for all of them, in seconds; 5 for one page.
+        :returns: The documents in their order with their ids, a page that several lead to once. In the provenance of a
+            web document, `page` says `read` (and `page_url` from where) or `failed:` and the kind of failure, whereupon
+            the snippet stays.
+        """
         ends = asyncio.get_running_loop().time() + seconds
         # Whoever has no time left when its turn comes begins no work that nobody waits for.
         turns = asyncio.Semaphore(_AT_ONCE)
@@ -55,7 +71,13 @@ class _PageReader:
         return _each_once(await asyncio.gather(*(self._page(document, ends, turns, most) for document in documents)))
 
     def read_blocking(self, documents: Sequence[Document], seconds: float) -> list[Document]:
-        """Read them on an event loop of their own: one reader, and its deadlines, for both doors."""
+        """
+        Read them on an event loop of their own: one reader, and its deadlines, for both doors.
+
+        :param documents: As for `read`.
+        :param seconds: As for `read`.
+        :returns: As `read`.
+        """
         try:
             # The grace lets it end by itself, with the pages that were in time.
             return call_within(seconds + _GRACE_SECONDS, lambda: asyncio.run(self.read(documents, seconds)))
@@ -148,49 +170,3 @@ def _with_few_cells(page: Any) -> Any:
 def _spans_of(cell: Any) -> Iterator[str]:
     """Give how many columns and rows a cell spans, as far as anyone writes such numbers."""
     return (cell.get(name, "1")[:_LONGEST_SPAN] for name in ("colspan", "rowspan"))
-
-
-async def read_pages_async(
-    documents: Sequence[Document],
-    seconds: float,
-    *,
-    allow_domains: Sequence[str] = (),
-    deny_domains: Sequence[str] = (),
-) -> list[Document]:
-    """
-    Put the main text of their pages in the place of web documents' snippets; all pages at once.
-
-    Of a page that is longer than 2 MiB, the first bytes are read; 32 KiB of its text are kept, 64 KiB of all.
-
-    :param documents: Any documents; only those from the web are read.
-    :param seconds: The longest wait for all of them, in seconds; 5 for one page.
-    :param allow_domains: As in `web_documents`; for redirects too.
-    :param deny_domains: As in `web_documents`; for redirects too.
-    :returns: The documents in their order with their ids, a page that several lead to once. In the provenance of a web
-        document, `page` says `read` (and `page_url` from where) or `failed:` and the kind of failure, whereupon the
-        snippet stays.
-    :raises ConfigurationError: For a rule that is no domain.
-    """
-    permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))
-    return await _PageReader(permits).read(documents, seconds)
-
-
-def read_pages(
-    documents: Sequence[Document],
-    seconds: float,
-    *,
-    allow_domains: Sequence[str] = (),
-    deny_domains: Sequence[str] = (),
-) -> list[Document]:
-    """
-    Do what `read_pages_async` does where there is no event loop, or one that this thread must not use.
-
-    :param documents: Any documents; only those from the web are read.
-    :param seconds: The longest wait for all of them, in seconds; 5 for one page.
-    :param allow_domains: As in `web_documents`; for redirects too.
-    :param deny_domains: As in `web_documents`; for redirects too.
-    :returns: The documents, as `read_pages_async` gives them.
-    :raises ConfigurationError: For a rule that is no domain.
-    """
-    permits = partial(permitted, allow=checked_rules(allow_domains), deny=checked_rules(deny_domains))
-    return _PageReader(permits).read_blocking(documents, seconds)
