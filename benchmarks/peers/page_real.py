@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from arms import REAL
 from page_figures import Row
@@ -44,9 +44,27 @@ def real_model(folder: Path) -> list[Block]:
             for row in arms
             if row["fault"] == fault
         ]
-        blocks += [("h3", title), ("table", [heads, *rows])]
+        blocks += [("h3", title), ("table", [heads, *rows]), ("p", _leaders(held, fault))]
     commands = [f"{run['command']}  # {run['date'][:10]}" for run in held["runs"]]
     return [*blocks, ("pre", commands)]
+
+
+def _leaders(held: dict[str, Any], fault: str | None) -> str:
+    """Say which systems gave the most right answers, and which the fewest wrong ones."""
+    rows = {
+        held["systems"][name]["label"]: row
+        for name, arms in held["figures"].items()
+        for row in arms
+        if row["fault"] == fault
+    }
+    said = []
+    for what, end, best in (("Most right answers", "right", max), ("Fewest wrong ones", "wrong", min)):
+        share = best(row[end]["value"] for row in rows.values())
+        named = [
+            f"{name} ({row['calls']['mean']:.1f} calls)" for name, row in rows.items() if row[end]["value"] == share
+        ]
+        said.append(f"{what} ({share:.2f}): {', '.join(named)}.")
+    return " ".join(said)
 
 
 def _cells(row: Row) -> list[str]:
