@@ -140,7 +140,7 @@ def test_the_page_tells_of_a_real_model_where_one_was_asked(tmp_path: Path) -> N
     assert "tiny.gguf" in blocks[1][1]
     tables = [content for kind, content in blocks if kind == "table"]
     assert len(tables) == 2
-    assert tables[0][1][:3] == ["My system", "2", "0.50 (0.50 to 0.50)"]
+    assert tables[0][1][:3] == ["My system", "2", "0.50 (0.01 to 0.99)"]
     assert tables[0][1][-4:] == ["2.0", "2", "2", "2.0"]
     said = "Most right answers (0.50): My system (2.0 calls). Fewest wrong ones (0.50): My system (2.0 calls)."
     assert ("p", said) in blocks

@@ -14,10 +14,11 @@ _SAID: Final = """The same systems, questions and documents, but a real chat mod
     of an answer tell what became of it; n says of how many, calls and tokens are those of all. Right: an accepted
     answer stands in it (the measure of the CRAG paper for PopQA). Declined: no answer, because the system or the model
     said that there is none. Wrong: anything else that was written. Failed: an error, a timeout or nothing. In brackets
-    95 % intervals. A model of this size is far below what these prompts are written for, by this package and by the
-    peers; but it is real, it was not told the labels, and people do run such models. Systems that ask the web find
-    there what is missing. The scorer that ships was not fitted on PopQA, that of the calibrated cascade on other
-    questions of it. Time limits are raised, since the model runs on processors."""
+    exact 95 % intervals. A model of this size is far below what these prompts are written for, by this package and by
+    the peers; but it is real, it was not told the labels, and people do run such models. Systems that ask the web find
+    there what is missing, of questions that the corpus answers; of the others (in the second table) nothing is right
+    but to decline. The scorer that ships was not fitted on PopQA, that of the calibrated cascade on other questions of
+    it. Time limits are raised, since the model runs on processors."""
 _KINDS: Final = {None: "An answering document is in the list", "gap": "The answering documents are removed"}
 
 

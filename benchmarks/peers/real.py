@@ -17,7 +17,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from measures import SPREADS, Figure, outcome, rate, spread
+from measures import SPREADS, Figure, outcome, spread
+from scipy.stats import binomtest
 
 from haystack_integrations.crag.evaluation.strips import holds, normal
 
@@ -95,20 +96,25 @@ def real_figures(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Measure one system in one arm.
 
     :param records: Its questions.
-    :returns: `n`, spreads, mean calls `by_role`, and the share of each of `ENDS` with its interval: of the questions
-        whose list has an answering document, or of all where no list has one.
+    :returns: `n`, spreads, mean calls `by_role`, and the share of each of `ENDS` with its 95 % interval: of the
+        questions whose list has an answering document, or of all where no list has one.
     """
     judged = [record for record in records if record["suffices"]] or records
     roles = Counter[str]()
     for record in records:
         roles.update(record["by_role"])
-    shares: dict[str, Figure | None] = {
-        name: rate(judged, lambda one, name=name: end_of(one) == name)  # type: ignore[misc]
-        for name in ENDS
-    }
+    ends = Counter(map(end_of, judged))
     return {
         "n": len(records),
         **{name: spread([record[name] for record in records]) for name in SPREADS},
         "by_role": {name: round(count / len(records), 4) for name, count in sorted(roles.items())},
-        **shares,
+        **{name: _share(ends[name], len(judged)) for name in ENDS},
     }
+
+
+def _share(count: int, n: int) -> Figure | None:
+    """Give a share with its exact interval: redrawn, a share of 0 or 1 would have one of no width."""
+    if not n:
+        return None
+    between = binomtest(count, n).proportion_ci()
+    return {"value": round(count / n, 4), "low": round(between.low, 4), "high": round(between.high, 4), "n": n}

@@ -228,7 +228,7 @@ def test_a_calibration_goes_where_a_link_or_a_pipe_leads(folder: Path, tmp_path:
     (link := tmp_path / "current.json").symlink_to(first)
     os.mkfifo(pipe := tmp_path / "pipe")
     with ThreadPoolExecutor(1) as reading:
-        piped = reading.submit(subprocess.run, ["cat", pipe], capture_output=True, check=True, timeout=60)
+        piped = reading.submit(subprocess.run, ["cat", pipe], capture_output=True, check=True, timeout=600)
         for output in (link, pipe):
             assert crag("calibrate", folder, "--split", SPLIT, "--output", output).exit_code == 0
             assert output.is_symlink() or output.is_fifo()

@@ -468,7 +468,7 @@ def test_without_time_left_no_model_is_asked(is_async: bool) -> None:
     assert result["replies"][0].meta[ANSWER_FAILED] == "deadline"
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "[1] [2]"])
+@pytest.mark.parametrize("text", ["", "  \n", "[1] [2]", "[1] and [2]"])
 def test_a_reply_without_text_is_no_answer(text: str) -> None:
     """As of a model that thought until its tokens were spent."""
     (reply,) = AnswerGenerator(MockChatGenerator(text)).run([ChatMessage.from_user("Who?")])["replies"]

@@ -5,6 +5,7 @@ A grader may let evidence pass that does not answer. The prompt of the answer th
 that case, so that an application can tell a found answer from a polite refusal without reading either.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
@@ -28,6 +29,8 @@ from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEW
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
 
+_AND: Final = re.compile(r"\b(?:and|or|und|oder|et|ou)\b", re.IGNORECASE)
+
 
 class NoTextError(CallError, ValueError):
     """A reply without any text: a model that thinks too long gives none, a small one may give its citations alone."""
@@ -43,10 +46,10 @@ def says_nothing(text: str) -> bool:
     Tell whether a reply is no answer: a small model may write the numbers of its passages, and no more.
 
     :param text: What a model wrote.
-    :returns: Whether it is blank, or nothing but citations and punctuation stands in it.
+    :returns: Whether it is blank, or nothing but citations, what joins them and punctuation stands in it.
     """
     rest = without_citations(text).strip()
-    return not rest or (rest != text.strip() and not rest.strip(f"{punctuation} \n"))
+    return not rest or (rest != text.strip() and not _AND.sub("", rest).strip(f"{punctuation} \n"))
 
 
 def answer_account(
