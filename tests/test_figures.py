@@ -110,6 +110,31 @@ def test_the_table_of_the_first_screen_is_what_was_measured() -> None:
     assert row(README, "the same, one grade in ten wrong")[1:] == lost
 
 
+def test_the_readme_says_what_a_real_model_answered() -> None:
+    """Of two systems: right answers with their calls, and wrong ones where the answering documents are removed."""
+    held = json.loads((ROOT / "benchmarks" / "peers" / "results" / "real.json").read_text("utf-8"))
+    arms = {(name, arm["fault"]): arm for name, rows in held["figures"].items() for arm in rows}
+
+    def count(name: str, fault: str | None, end: str) -> int:
+        share = arms[name, fault][end]
+        return round(share["value"] * share["n"])
+
+    ours, theirs = "paper_rag", "langgraph_crag"
+    said = re.search(r"\(1\.5 billion parameters, (.*?)\.\n\n", README, re.DOTALL)
+    assert said is not None
+    assert [float(number) for number in re.findall(r"\d+(?:\.\d+)?", said[1])] == [
+        held["settings"]["questions"]["popqa"],
+        count(ours, None, "right"),
+        arms[ours, None]["right"]["n"],
+        round(arms[ours, None]["calls"]["mean"], 1),
+        count(theirs, None, "right"),
+        round(arms[theirs, None]["calls"]["mean"], 1),
+        count(ours, "gap", "wrong"),
+        count(theirs, "gap", "wrong"),
+        arms[ours, "gap"]["wrong"]["n"],
+    ]
+
+
 def test_the_table_on_correction_is_what_was_measured() -> None:
     """Of all pipelines that it names."""
     told = section(RESULTS_PAGE, "Does correction help?")
