@@ -76,13 +76,17 @@ def test_more_questions_are_timed_where_a_goal_is_about_the_seconds(tmp_path: Pa
     assert [arm.questions for arm in asked if arm.k == 3] == [2, 1, 1, 1, 1]
 
 
-def test_more_questions_for_some_arms_take_the_place_of_those_only(tmp_path: Path) -> None:
+def test_more_questions_for_some_arms_take_the_place_of_those_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Of all systems, so that no column holds figures of other questions; all else stays, and is not asked again."""
     for system in ("corrective_rag", "agent_rag"):
         measure(results(tmp_path), system)
     with pytest.raises(SystemExit, match="pass --again"):
         results(tmp_path, k=(10,), at_goals=2)
+    assert capsys.readouterr().out == ""
     measure(results(tmp_path, k=(10,), at_goals=2, again=True))
+    assert "k=10 a=0.3 of 1" in capsys.readouterr().out
     found = held(tmp_path)
     assert [row["questions"] for row in found["figures"]["corrective_rag"]] == [2, 1, 1, 1, 1, 2, 2, 1, 2, 1]
     assert [(row["k"], row["a"]) for row in found["figures"]["agent_rag"] if row["k"] == 10] == [

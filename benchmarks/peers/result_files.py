@@ -61,6 +61,9 @@ class Results:
         asked = {replace(arm, questions=0): arm for arm in self.asked}
         of_all = [*found["settings"]["arms"], *(row for rows in found["figures"].values() for row in rows)]
         gone = {arm for arm in _arms(of_all) if asked.get(replace(arm, questions=0), arm) != arm}
+        if gone and self.again:
+            told = ", ".join(f"{arm} of {arm.questions}" for arm in sorted(gone, key=lambda arm: arm.k))
+            print(f"{self.path.name}: of all systems gives way, since another number of questions is asked: {told}")
         figures = {name: _but(rows, gone) for name, rows in found["figures"].items()}
         settings = {**found["settings"], "arms": _but(found["settings"]["arms"], gone)}
         return {**found, "settings": settings, "figures": {name: rows for name, rows in figures.items() if rows}}
