@@ -1,8 +1,9 @@
 """What the page of the comparison says of a real model: what became of its answers, system by system."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from arms import REAL
 from page_figures import Row
@@ -39,25 +40,20 @@ def real_model(folder: Path) -> list[Block]:
     blocks: list[Block] = [("h2", "With a real, small model"), ("p", _SAID.format_map(told))]
     for fault, title in _KINDS.items():
         heads = ["system", "n", *ENDS, "LLM calls", "tokens in", "tokens out", "web searches"]
-        rows = [
-            [held["systems"][name]["label"], *_cells(row)]
+        rows = {
+            held["systems"][name]["label"]: row
             for name, arms in held["figures"].items()
             for row in arms
             if row["fault"] == fault
-        ]
-        blocks += [("h3", title), ("table", [heads, *rows]), ("p", _leaders(held, fault))]
+        }
+        table = [heads, *([label, *_cells(row)] for label, row in rows.items())]
+        blocks += [("h3", title), ("table", table), ("p", _leaders(rows))]
     commands = [f"{run['command']}  # {run['date'][:10]}" for run in held["runs"]]
     return [*blocks, ("pre", commands)]
 
 
-def _leaders(held: dict[str, Any], fault: str | None) -> str:
+def _leaders(rows: Mapping[str, Row]) -> str:
     """Say which systems gave the most right answers, and which the fewest wrong ones."""
-    rows = {
-        held["systems"][name]["label"]: row
-        for name, arms in held["figures"].items()
-        for row in arms
-        if row["fault"] == fault
-    }
     said = []
     for what, end, best in (("Most right answers", "right", max), ("Fewest wrong ones", "wrong", min)):
         share = best(row[end]["value"] for row in rows.values())
