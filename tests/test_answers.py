@@ -67,12 +67,40 @@ def test_an_answer_that_says_more_from_the_evidence_is_not_declined(text: str) -
     assert not declines(text, ABSTENTION)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "[1]", "[1] [2]", " [1, 3].\n- [2]", "([Passage 2])"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "[1]",
+        "[1] [2]",
+        " [1, 3].\n- [2]",
+        "([Passage 2])",
+        "[1]\u3001[2]\u3002",
+        "[1] \u2013 [2]",
+        "```\n[1]\n```",
+    ],
+)
 def test_a_reply_of_citations_alone_says_nothing(text: str) -> None:
     assert says_nothing(text)
 
 
-@pytest.mark.parametrize("text", ["?", "...", "\u2713 [1]", "42 [1]", "Yes.", "\u5927\u962a [1]", "[2019]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "?",
+        "...",
+        "\u2713 [1]",
+        "42 [1]",
+        ">= [1]",
+        "% [2].",
+        "`,` [1]",
+        "**`*`** [3]",
+        "Yes.",
+        "\u5927\u962a [1]",
+        "[2019]",
+    ],
+)
 def test_a_reply_with_anything_else_says_something(text: str) -> None:
     assert not says_nothing(text)
 

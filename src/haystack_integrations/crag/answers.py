@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from itertools import chain
-from string import punctuation
 from typing import Any, Final
 
 from haystack import Document
@@ -29,7 +28,9 @@ from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEW
 STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
 
-_AND: Final = re.compile(r"\b(?:and|or|und|oder|et|ou)\b", re.IGNORECASE)
+_AND: Final = re.compile(r"\b(?:and|or|und|oder|et|ou)\b|`+\s*`+", re.IGNORECASE)
+# Not `>=`, `%` or `#`: a question on code or signs is answered with one.
+_JOINS: Final = " \t\n.,;:&/|()[]*_\"'-\u2013\u2014\u2022\u00b7\u3001\u3002\u30fb\uff0c\uff1a\uff1b"
 
 
 class NoTextError(CallError, ValueError):
@@ -46,10 +47,10 @@ def says_nothing(text: str) -> bool:
     Tell whether a reply is no answer: a small model may write the numbers of its passages, and no more.
 
     :param text: What a model wrote.
-    :returns: Whether it is blank, or nothing but citations, what joins them and punctuation stands in it.
+    :returns: Whether it is blank, or nothing but citations and what joins them stands in it: in code it is an answer.
     """
     rest = without_citations(text).strip()
-    return not rest or (rest != text.strip() and not _AND.sub("", rest).strip(f"{punctuation} \n"))
+    return not rest or (rest != text.strip() and not _AND.sub("", rest).strip(_JOINS))
 
 
 def answer_account(
