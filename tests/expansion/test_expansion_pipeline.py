@@ -11,11 +11,12 @@ from haystack.components.retrievers import (
     MultiQueryEmbeddingRetriever,
     MultiQueryTextRetriever,
 )
-from makers import fill, scripted
+from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
+from haystack_integrations.crag.pipelines import load
 
 QUESTION = "Is the Thames longer than the Seine?"
 TEXTS = [
@@ -92,3 +93,23 @@ def test_such_a_pipeline_survives_yaml(in_memory_store: Any) -> None:
     fill(in_memory_store, [Document(content=text) for text in TEXTS])
     made = Pipeline.loads(pipeline(in_memory_store, QueryExpander(mode="decompose", n=2)).dumps())
     assert {TEXTS[0], TEXTS[1]} <= {document.content for document in documents(made, QUESTION, asynchronous=False)}
+
+
+@pytest.mark.parametrize("settings", [{"mode": "multi"}, {"mode": "decompose"}, {"mode": "llm", "keep_original": True}])
+def test_of_several_queries_only_what_is_searched_for_counts_as_tried(
+    settings: dict[str, Any], in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The shipped pipelines search for one query in a pass; what an abstention says was looked for was looked for."""
+    fill(in_memory_store, [Document(content=text) for text in TEXTS])
+    expander = QueryExpander(**settings, chat_generator=scripted("length of the Thames\nlength of the Seine"))
+    rag = load(
+        "corrective_rag",
+        store=in_memory_store,
+        grader=grading_by(lambda _: 0.0),
+        generator=scripted("Yes."),
+        expander=expander,
+    )
+    record = rag.run(query=QUESTION)["crag"]
+    assert [one["query"] for one in record["abstention"]["looked_for"]] == record["queries"]
+    assert len(record["queries"]) == len(record["trail"]) == 2
+    assert "queries leads nowhere" in caplog.text

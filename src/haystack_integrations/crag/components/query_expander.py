@@ -10,7 +10,7 @@ from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, cost_of,
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.expanding import Expansion
 from haystack_integrations.crag.expansion.options import ExpansionMode, ExpansionOptions
-from haystack_integrations.crag.expansion.readers import can_be_searched, ended
+from haystack_integrations.crag.expansion.readers import ended, read_by
 from haystack_integrations.crag.inputs import checked, led_by_state
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.state import CragState
@@ -96,7 +96,7 @@ class QueryExpander(ChatBacked):
         :returns: A dictionary with the following keys:
             - `query`: The next search query; missing, as `queries`, when there is no other.
             - `queries`: All queries of the coming pass, for a retriever of several: the question first where it is
-              kept, then the new ones.
+              kept, then the new ones. Where a pipeline takes `query` alone, no other is tried.
             - `exhausted`: An empty list in their place, to be sent where retrieved documents are judged.
             - `state`: The state with the new queries, the strategy and what a model cost written down.
             - `report`: `mode`, `source` (`model` or `rules`), `fallback` (why not the model), `queries`, `refused`,
@@ -139,7 +139,7 @@ class QueryExpander(ChatBacked):
             msg = "QueryExpander got neither a question nor a state; pass query, or connect the router's state"
             raise ConfigurationError(msg)
         known = state or CragState.start(query or "")
-        return Expansion(self._options, known, first=bool(query) and not known.trail, searched=can_be_searched(self))
+        return Expansion(self._options, known, first=bool(query) and not known.trail, **read_by(self))
 
 
 def _told(part: QueryExpander, span: Span, expansion: Expansion) -> dict[str, Any]:

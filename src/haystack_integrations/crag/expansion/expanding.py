@@ -34,16 +34,19 @@ ONE_HOP: Final = "one_hop"
 class Expansion:
     """Finds the next queries of a run: asks for a model's where there is one, and falls back to rules, visibly."""
 
-    def __init__(self, options: ExpansionOptions, state: CragState, *, first: bool, searched: bool = True) -> None:
+    def __init__(
+        self, options: ExpansionOptions, state: CragState, *, first: bool, searched: bool = True, alone: bool = False
+    ) -> None:
         """
         Look at what the run knows.
 
         :param options: The expander's settings.
         :param state: What the run knows.
         :param first: Whether nothing was retrieved yet, so that the question itself is no repetition.
-        :param searched: Whether there is anybody to search for the queries; see `readers.can_be_searched`.
+        :param searched: Whether there is anybody to search for the queries; see `readers.read_by`.
+        :param alone: Whether the pass searches for one of them only: then no other counts as tried.
         """
-        self.options, self.state, self._first = options, state, first
+        self.options, self.state, self._first, self._alone = options, state, first, alone
         self._question = bare_question(state.query)
         self._searched = searched and not (options.mode == WEB and state.web == "skipped")
         self.strategy = self._next_strategy()
@@ -145,7 +148,7 @@ class Expansion:
         # What differs from the question in case only is the question.
         chosen = new[0] if new and new[0] in queries else question
         # The last entry names the pass in the decision record, so the query that goes alone comes last.
-        ordered = [*(query for query in queries if query != chosen), chosen]
+        ordered = [*(query for query in queries if query != chosen and not self._alone), chosen]
         entries = [query for query in ordered if query_key(query) not in self._tried]
         after = replace(
             state,
@@ -158,7 +161,7 @@ class Expansion:
     def _new(self, candidates: Iterable[str]) -> list[str]:
         """Take the first candidates that this strategy was not asked; as many as one pass has."""
         found: dict[str, str] = {}
-        most = 1 if self._same_words() else self.options.n
+        most = 1 if self._alone or self._same_words() else self.options.n
         for text in candidates:
             if (key := query_key(text)) and key not in self._tried:
                 found.setdefault(key, text)

@@ -1,21 +1,37 @@
-"""Who reads the queries of an expander: where nobody there can search, no model is asked to write one."""
+"""Who reads the queries of an expander: whether anybody there can search, and for one query or for several."""
 
 from typing import Any, Final
 
-from haystack_integrations.crag.sockets import leads_on, pipeline_of, sockets_of, tell_of_dead_end
+from haystack import logging
+
+from haystack_integrations.crag.expansion.options import SEVERAL
+from haystack_integrations.crag.sockets import leads_nowhere, leads_on, pipeline_of, sockets_of, tell_of_dead_end
 from haystack_integrations.crag.vocabulary import WEB
+
+logger = logging.getLogger(__name__)
 
 _QUERIES: Final = ("query", "queries")
 
 
-def can_be_searched(expander: Any) -> bool:
+def read_by(expander: Any) -> dict[str, bool]:
     """
-    Tell whether anything that the expander's queries go to could search for them now.
+    Tell who reads the queries, and warn where several are chosen and one goes on.
 
     :param expander: The component; its pipeline knows what it is connected to.
-    :returns: False only where all of them say that they cannot, by `can_be_asked`, as WebFallback does without a web
-        search that is set up. What cannot tell is taken to search.
+    :returns: For an `Expansion`: `searched`, whether anybody could search for them now: where nobody could, no model is
+        asked to write one; and `alone`, whether of several only one would be searched for.
     """
+    alone = leads_nowhere(expander, "queries", "query")
+    if alone and (expander.keep_original or expander.mode in SEVERAL):
+        logger.warning(
+            "Of several queries of QueryExpander one is searched for, since its output queries leads nowhere; connect "
+            "it to a retriever of several, or choose another mode, without keep_original"
+        )
+    return {"searched": _can_be_searched(expander), "alone": alone}
+
+
+def _can_be_searched(expander: Any) -> bool:
+    """Tell it by `can_be_asked`, as WebFallback has it; what cannot tell is taken to search."""
     pipeline, sockets = pipeline_of(expander), sockets_of(expander, "output") or {}
     names = {name for socket in _QUERIES for name in sockets[socket].receivers}
     readers = [pipeline.get_component(name) for name in names] if pipeline is not None else []
