@@ -126,12 +126,15 @@ def test_a_web_that_fails_in_a_later_pass_denies_no_search_that_found_something(
 
 
 @BOTH
+@pytest.mark.parametrize(
+    "off", [{"inputs": {"web": False}}, {"web": {"enabled": False}}], ids=["for this run", "by its setting"]
+)
 def test_a_run_without_the_web_asks_neither_it_nor_a_model_for_its_words(
-    store: Any, asynchronous: bool, metasearch: Metasearch
+    store: Any, asynchronous: bool, off: dict[str, Any], metasearch: Metasearch
 ) -> None:
     """One call to grade, one to answer."""
     scores = {"good": 0.5, "near": 0.1, "far": 0.0}
-    record = run(store, scores, asynchronous=asynchronous, inputs={"web": False})["crag"]
+    record = run(store, scores, asynchronous=asynchronous, **off)["crag"]
     assert (metasearch.queries, record["coverage"]["web"], record["llm_calls"]) == ([], "skipped", 2)
 
 

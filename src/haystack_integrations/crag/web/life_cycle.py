@@ -30,8 +30,8 @@ class WebBacked(Copied):
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether there is a provider that a search now would ask: one is set up, and it is not left alone."""
-        return any(provider.can_be_asked for provider in self._chain.providers)
+        """Whether there is a provider that a search now would ask: it is on, one is set up, and not left alone."""
+        return self.enabled and any(provider.can_be_asked for provider in self._chain.providers)
 
     def warm_up(self) -> None:
         """Make the web searches ready."""
