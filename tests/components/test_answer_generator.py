@@ -477,6 +477,26 @@ def test_a_reply_without_text_is_no_answer(text: str) -> None:
         AnswerGenerator(MockChatGenerator(text), on_failure="raise").run([ChatMessage.from_user("Who?")])
 
 
+@pytest.mark.parametrize(
+    ("finish_reason", "kind", "way_out"),
+    [
+        ("stop", "no_text", "more tokens"),
+        ("length", "no_text", "more tokens"),
+        ("content_filter", "content_filter", "other words"),
+        ("SAFETY", "content_filter", "other words"),
+        ("refusal", "content_filter", "other words"),
+        ("insufficient_system_resource", "interrupted", "ask again"),
+    ],
+)
+def test_a_reply_without_text_is_told_by_what_ended_it(finish_reason: str, kind: str, way_out: str) -> None:
+    """No number of tokens helps against a filter."""
+    model = MockChatGenerator("", meta={"finish_reason": finish_reason})
+    (reply,) = AnswerGenerator(model).run(PROMPT)["replies"]
+    assert reply.meta["crag_failure"] == kind
+    with pytest.raises(ValueError, match=way_out):
+        AnswerGenerator(model, on_failure="raise").run(PROMPT)
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("written", ["", None])
 def test_a_reply_without_text_has_its_cost_in_the_record(

@@ -33,13 +33,22 @@ _AND: Final = re.compile(r"\b(?:and|or|und|oder|et|ou)\b|`+\s*`+", re.IGNORECASE
 _JOINS: Final = " \t\n.,;:&/|()[]*_\"'-\u2013\u2014\u2022\u00b7\u3001\u3002\u30fb\uff0c\uff1a\uff1b"
 
 
+_NO_TEXT: Final = "no_text"
+_WAYS_OUT: Final = {
+    _NO_TEXT: "give it more tokens, or another model",
+    "content_filter": "a filter of its server stopped it, so ask in other words",
+    INTERRUPTED: "its server broke off, so ask again",
+}
+
+
 class NoTextError(CallError, ValueError):
     """A reply without any text: a model that thinks too long gives none, a small one may give its citations alone."""
 
-    def __init__(self) -> None:
-        """Name the way out; the kind is for log and record."""
-        super().__init__("no_text")
-        self.args = ("the model replied without any text; give it more tokens, or another model",)
+    def __init__(self, reply: ChatMessage) -> None:
+        """Name the way out; the kind is for log and record: what ended the reply, if that was not the model."""
+        why = ended_by(reply.meta.get("finish_reason"))
+        super().__init__(why if why in _WAYS_OUT else _NO_TEXT)
+        self.args = (f"the model replied without any text; {_WAYS_OUT[self.kind]}",)
 
 
 def says_nothing(text: str) -> bool:

@@ -156,7 +156,7 @@ def _answer_message(error: BaseException) -> str:
     """Say why there is no answer, where the client of the chat model had no word on it."""
     if isinstance(error, TimeoutError):
         return "the chat model did not answer in the run's time; look at its load, or set another CRAG_LLM_MODEL"
-    if getattr(error, "kind", None) in ("no_text", "context_length"):
+    if getattr(error, "kind", None) in ("no_text", "context_length", "content_filter", "interrupted"):
         return f"{error} (CRAG_LLM_MODEL)"
     return "the chat model's server did not return a chat completion; check CRAG_LLM_BASE_URL (most end in /v1)"
 

@@ -147,4 +147,4 @@ class AnswerGenerator(ChatBacked):
         if why is not None:
             mark_ended(first, why, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        return self._failed(span, NoTextError(), first.meta) if says_nothing(first.text or "") else replies
+        return self._failed(span, NoTextError(first), first.meta) if says_nothing(first.text or "") else replies
