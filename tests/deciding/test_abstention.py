@@ -191,6 +191,15 @@ def test_what_could_not_be_searched_is_told(said: dict[str, Any], first: str, fo
     assert told.split("\n")[3].endswith(found)
 
 
+def test_of_a_part_that_could_not_be_judged_it_is_not_said_that_it_does_not_answer() -> None:
+    """A search that failed in part, and a grading that failed altogether."""
+    unjudged = doc("a", 0.5, "failed")
+    said = {"retrievers": {"bm25": {"status": "ok"}, "dense": {"status": "failed", "kind": "deadline"}}}
+    told = CragRouter(on_ungraded="abstain").run(query=QUESTION, documents=[unjudged], retrieval=said)["abstain"]
+    assert told.startswith("Too few of the documents could be judged")
+    assert "The search by dense failed (deadline). 1 could not be judged and may answer after all." in told
+
+
 def test_words_are_looked_for_in_the_documents_of_all_passes_that_are_at_hand() -> None:
     """The best of earlier passes count; where some are gone, the claim is about the others only."""
     state = replace(CragState.start(QUESTION), best=(doc("a canoe", 0.1),), seen=(doc("a canoe", 0.1).id, "gone"))

@@ -23,7 +23,7 @@ from haystack_integrations.crag.texts.questions.telling import first_search
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.texts.text import PHRASES, words
 from haystack_integrations.crag.texts.wording import ask
-from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH, WEB
+from haystack_integrations.crag.vocabulary import ABSTENTION, GRADER_FAILED, NONE_TO_SEARCH, WEB
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5
@@ -89,7 +89,9 @@ def in_words(first: str, decision: Mapping[str, Any], *, explain: bool = True) -
     abstention = decision["abstention"]
     said = phrases(abstention["language"])
     first = said["unjudged"] if decision["verdict"] == "ungraded" else sentence(first, abstention["language"])
-    first = said[abstention["searched"]] if abstention["searched"] in _UNSEARCHED else first
+    # Of documents that nobody judged it cannot be said that they do not answer.
+    is_judged = decision["judged_by"] != GRADER_FAILED
+    first = said[abstention["searched"]] if is_judged and abstention["searched"] in _UNSEARCHED else first
     if not explain:
         return first
     found = " ".join(_found(said, decision, **abstention["found"]))
