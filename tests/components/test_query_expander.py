@@ -143,6 +143,15 @@ def test_a_refinement_asks_what_is_missing_of_those_whom_the_evidence_names() ->
     assert query.startswith("city employer lie Kelburn Institute Lowmere")
 
 
+@pytest.mark.parametrize("kept", ["A refund is paid within 30 days.", "Anna Huber founded the company in 1998."])
+def test_a_refinement_asks_the_question_first_that_the_evidence_says_least_of(kept: str) -> None:
+    """A chat model grades passages, and does not tell which of two questions they answer."""
+    asked = {"When is a refund paid": "refund", "who founded the company": "Huber"}
+    state = after("refine", CragState.start(f"{' and '.join(asked)}?", kept=(Document(content=kept),)))
+    (left,) = [question for question, told in asked.items() if told not in kept]
+    assert QueryExpander().run(state=state)["query"] == left
+
+
 def test_a_third_search_asks_of_those_whom_new_evidence_names() -> None:
     """What the evidence named before has been searched for."""
     question, first = "Who owns the maker of the Corvel engine?", Document(content="The Corvel is built by Harn Works.")

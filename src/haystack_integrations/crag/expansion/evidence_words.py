@@ -39,6 +39,18 @@ def missing(asked: Sequence[str], kept: Sequence[Document]) -> list[str]:
     return [word for word in asked if not known.issuperset(terms(word))]
 
 
+def share_missing(question: str, kept: Sequence[Document]) -> float:
+    """
+    Tell how much of a question the evidence says nothing of.
+
+    :param question: A question, or a part of one.
+    :param kept: The evidence.
+    :returns: The share of its content words that no document has in title or text; 0 for one without any.
+    """
+    asked, known = set(terms(question)), {term for document in kept for term in terms(_whole(document))}
+    return len(asked - known) / max(1, len(asked))
+
+
 def names_in(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:
     """
     Find whom and what the best of the evidence names that the question does not: where another hop may lead.

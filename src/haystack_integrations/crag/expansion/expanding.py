@@ -194,7 +194,7 @@ class Expansion:
         state, options = self.state, self.options
         # As its documents write it, and what it asks alone: both are closer to them than any other wording.
         question = reread(self._question, _read_as(state))
-        parts = [] if options.mode == "decompose" else unanswered(question, state.trail)
+        parts = [] if options.mode == "decompose" else unanswered(question, state.trail, state.kept)
         yield from parts
         told = [part for part in (asking_part(question), question) if part not in (None, self._question)]
         # Nobody has searched for all of it where the first search was for what stands beside something pasted.

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from haystack import Document
+
 from haystack_integrations.crag.deciding.record_tags import asked_apart as verdicts_apart
+from haystack_integrations.crag.expansion.evidence_words import share_missing
 from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
 from haystack_integrations.crag.texts.questions.comparisons import things_compared
 from haystack_integrations.crag.texts.questions.several_questions import questions_in
@@ -35,7 +38,7 @@ def split(question: str, most: int) -> list[str]:
     return parts if 1 < len(set(parts)) <= most else []
 
 
-def unanswered(question: str, trail: Sequence[Mapping[str, Any]]) -> list[str]:
+def unanswered(question: str, trail: Sequence[Mapping[str, Any]], kept: Sequence[Document] = ()) -> list[str]:
     """
     Give the questions in what is asked that the last pass left without an answer.
 
@@ -49,11 +52,13 @@ def unanswered(question: str, trail: Sequence[Mapping[str, Any]]) -> list[str]:
 
     :param question: What is asked.
     :param trail: The decisions of the run; the last one may tell the verdict on each question.
-    :returns: The questions, least answered first; all of them where no grader told; none when it is one question.
+    :param kept: The evidence that the run keeps.
+    :returns: The questions, least answered first; where no grader told all of them, those first of whose words the
+        evidence has the fewest; none when it is one question.
     """
     told = (verdicts_apart(trail[-1]) if trail else None) or []
     parts = asked_apart(question, ()) if told else questions_in(question)
     if len(told) != len(parts):
-        return parts
+        return sorted(parts, key=lambda part: -share_missing(part, kept)) if kept else parts
     judged = sorted(zip(told, parts, strict=True), key=lambda each: -JUDGED.index(each[0]))
     return [part for verdict, part in judged if verdict != JUDGED[0]]
