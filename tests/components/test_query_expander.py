@@ -225,6 +225,15 @@ def test_the_web_mode_gives_under_ten_keywords() -> None:
     assert "the" not in words
 
 
+def test_of_a_long_question_the_web_is_asked_what_it_asks() -> None:
+    """Not its first nine words, which tell what somebody bought; what asks cannot be understood without them."""
+    told = "I bought a lamp in Vienna on 5 March 2024 and it broke after thirteen months of use."
+    question = f"{told} Is it still under warranty? I live in Graz."
+    query = QueryExpander(mode="web").run(query=question)["query"]
+    assert query.split()[:2] == ["still", "warranty"]
+    assert len(query.split()) == 9
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [

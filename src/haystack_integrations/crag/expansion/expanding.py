@@ -9,16 +9,15 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.expansion.options import ExpansionOptions
-from haystack_integrations.crag.expansion.query_text import MAX_WEB_WORDS, query_key, without_operators
+from haystack_integrations.crag.expansion.query_text import query_key, without_operators
 from haystack_integrations.crag.expansion.reply import read_reply
-from haystack_integrations.crag.expansion.rules import web_form, wordings
+from haystack_integrations.crag.expansion.rules import web_form, web_keywords, wordings
 from haystack_integrations.crag.expansion.split import split, unanswered
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.texts.languages.spelling import reread
 from haystack_integrations.crag.texts.notations.dates import other_forms
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.questions.defined import defined_thing
-from haystack_integrations.crag.texts.questions.keywords import keywords
 from haystack_integrations.crag.texts.questions.telling import asking_part, first_search
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
@@ -177,9 +176,9 @@ class Expansion:
             # Of few words none is for what the question tells besides.
             asked = next(iter(unanswered(self._question, self.state.trail)), None)
             asked = asked or asking_part(self._question) or self._question
-            yield web_form(keywords(asked, MAX_WEB_WORDS) or asked)
+            yield web_form(web_keywords(asked) or asked)
             for text in wordings(asked, options.synonyms, options.max_synonyms_per_term, (), ()):
-                yield web_form(keywords(text, MAX_WEB_WORDS) or text)
+                yield web_form(web_keywords(text) or text)
             return
         if self._same_words():
             yield self._question

@@ -20,7 +20,9 @@ from haystack_integrations.crag.expansion.query_text import (
     folded,
     one_line,
 )
+from haystack_integrations.crag.texts.questions.courtesies import ENDS
 from haystack_integrations.crag.texts.questions.keywords import keywords
+from haystack_integrations.crag.texts.questions.open_questions import is_question
 from haystack_integrations.crag.texts.text import HANGUL, PHRASES, UNSPACED, surface_words
 
 _FORM: Final = "{term: [synonym, ...]}"
@@ -117,6 +119,18 @@ def synonyms_for(question: str, mapping: Mapping[str, Sequence[str]], per_term: 
     return list(found.values())
 
 
+def web_keywords(question: str) -> str:
+    """
+    Give the keywords of a question that a search engine is sent; of too many, those of what asks come first.
+
+    :param question: A question, perhaps with what it tells besides.
+    :returns: Under ten of them, in lower case; empty where it has none.
+    """
+    asking = filter(is_question, ENDS.split(question))
+    is_long = len(keywords(question).split()) > MAX_WEB_WORDS
+    return keywords(" ".join([*asking, question]) if is_long else question, MAX_WEB_WORDS)
+
+
 def web_form(text: str) -> str:
     """
     Write a query for a search engine: keywords where it has more words than such a query may have.
@@ -126,7 +140,7 @@ def web_form(text: str) -> str:
     """
     text = one_line(text)
     few = len(text.split()) <= MAX_WEB_WORDS and len(text) <= MAX_QUERY_CHARACTERS
-    return bounded(text if few else keywords(text, MAX_WEB_WORDS) or " ".join(text.split()[:MAX_WEB_WORDS]))
+    return bounded(text if few else web_keywords(text) or " ".join(text.split()[:MAX_WEB_WORDS]))
 
 
 def wordings(
