@@ -261,14 +261,30 @@ def test_a_share_of_the_evidence_is_judged_in_company_and_a_threshold_strip_by_s
     [
         ({"chat_generator": scripted("[]")}, "chat_generator has no effect with scorer='lexical'; choose scorer='llm'"),
         ({"calibration": "mine.json"}, "calibration has no effect with scorer='lexical'; choose scorer='calibrated'"),
+        ({"model": "mine"}, "model has no effect with scorer='lexical'; choose scorer='embedding'"),
+        (
+            {"scorer": "calibrated", "chat_generator": scripted("[]")},
+            "chat_generator has no effect with scorer='calibrated'; choose scorer='llm'",
+        ),
+        (
+            {"scorer": "calibrated", "evidence_share": 0.9, "threshold": 0.8},
+            "threshold has no effect with evidence_share=0.9; set that to null",
+        ),
+        (
+            {"scorer": "llm", "chat_generator": scripted("[]"), "threshold": 0.8},
+            "threshold has no effect with scorer='llm'",
+        ),
+        ({"window": 5}, "window has no effect with granularity='sentence'; choose granularity='window'"),
         ({"scorer": "llm", "chat_generator": scripted("[]")}, ""),
+        ({"scorer": "calibrated", "evidence_share": 0.9, "threshold": None}, ""),
+        ({"scorer": "embedding", "model": "mine", "threshold": 0.8, "granularity": "window", "window": 5}, ""),
         ({}, ""),
     ],
 )
-def test_a_part_that_is_never_asked_is_told(
+def test_a_setting_that_is_never_read_is_told(
     settings: dict[str, Any], warned: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Who passes a model and leaves the scorer out got wording, and nothing said so."""
+    """Who passes a model and leaves the scorer out gets wording; and three shipped pipelines go by a share."""
     StripRefiner(**settings)
     assert (warned in caplog.text) if warned else (not caplog.text)
 

@@ -31,8 +31,10 @@ LEAST_ROOM: Final = 64
 
 _CHOICES: Final = {"granularity": Granularity, "scorer": Scorer, "on_empty": OnEmpty}
 
-_SCORING: Final = {"ranker": "ranker", "chat_generator": "llm", "calibration": "calibrated"}
+_SCORING: Final = {"ranker": "ranker", "chat_generator": "llm", "calibration": "calibrated", "model": "embedding"}
 """By which scorer a part is asked: who passes one may forget to choose it."""
+
+_WINDOW: Final = 3
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class RefinerOptions:
         options._check_threshold()
         options._check_share()
         options._check_part()
+        options._tell_of_lost()
         return options
 
     def _check_threshold(self) -> None:
@@ -105,13 +108,6 @@ class RefinerOptions:
             raise ConfigurationError(msg)
 
     def _check_part(self) -> None:
-        for part, scorer in _SCORING.items() if self.scorer == "lexical" else ():
-            if getattr(self, part) is not None:
-                logger.warning(
-                    "{part} has no effect with scorer='lexical'; choose scorer='{scorer}' to ask it",
-                    part=part,
-                    scorer=scorer,
-                )
         if self.scorer == "llm":
             if self.chat_generator is None:
                 msg = "scorer='llm' needs a chat_generator, but got none; pass one, or use scorer='lexical'"
@@ -125,3 +121,19 @@ class RefinerOptions:
             msg = f"scorer='ranker' needs a Haystack ranker as ranker, but got {named(self.ranker)}; "
             msg += "pass one, or use scorer='lexical'"
             raise ConfigurationError(msg)
+
+    def _tell_of_lost(self) -> None:
+        """Warn of what is set beside a choice that does not read it, as a shipped YAML may have made one."""
+        lost = {
+            part: f"scorer={self.scorer!r}; choose scorer={scorer!r} to ask it"
+            for part, scorer in _SCORING.items()
+            if getattr(self, part) is not None and self.scorer != scorer
+        }
+        if is_number(self.threshold) and self.evidence_share is not None:
+            lost["threshold"] = f"evidence_share={self.evidence_share}; set that to null to go by the threshold"
+        elif is_number(self.threshold) and self.scorer == "llm":
+            lost["threshold"] = "scorer='llm', which names what to keep and gives no score"
+        if self.window != _WINDOW and self.granularity != "window":
+            lost["window"] = f"granularity={self.granularity!r}; choose granularity='window'"
+        for name, why in lost.items():
+            logger.warning("{setting} has no effect with {why}", setting=name, why=why)
