@@ -302,6 +302,16 @@ def test_a_score_just_below_a_limit_does_not_read_as_if_it_reached_it() -> None:
     assert "relevance of 0.298; evidence begins at 0.30" in lines(abstain([doc("a canoe", 0.298)]))[1]
 
 
+def test_of_a_graders_own_verdict_no_score_is_said_to_be_enough() -> None:
+    """A trained grader calls many a list correct that scores less than the threshold, which it never reads."""
+    router = CragRouter(aggregate="set", on_ambiguous="abstain")
+    said = {"set_score": 0.46, "verdict": {"verdict": "ambiguous"}}
+    found = lines(router.run(query=QUESTION, documents=[doc("a canoe", 0.6)], report=said))[1]
+    assert found.endswith("Taken together, what was found is judged ambiguous.")
+    by_score = router.run(query=QUESTION, documents=[doc("a canoe", 0.6)], report={"set_score": 0.46})
+    assert lines(by_score)[1].endswith("is judged ambiguous (0.46, where 0.70 is enough).")
+
+
 def test_the_best_that_was_found_may_be_one_that_the_web_replaced() -> None:
     """Where the worst document decides, a fair one goes with the others; what the web brought may be worse than it."""
     router = CragRouter(

@@ -12,7 +12,7 @@ from typing import Any, Final
 from haystack import Document
 
 from haystack_integrations.crag.deciding.abstention_words import phrases, sentence, spoken
-from haystack_integrations.crag.deciding.decisions import Judgement
+from haystack_integrations.crag.deciding.decisions import SET_VERDICT, Judgement
 from haystack_integrations.crag.deciding.thresholds import told
 from haystack_integrations.crag.grades import grade_of, source_name, unite
 from haystack_integrations.crag.state import CragState
@@ -192,7 +192,8 @@ def _judged(said: Mapping[str, Any], decision: Mapping[str, Any], best: Mapping[
     yield said["best"]["named" if best["name"] else "unnamed"].format(name=best["name"], score=relevance, below=below)
     if verdict in ("ambiguous", "incorrect") and not is_below:
         upper = thresholds["upper"]
-        is_told = score is not None and score < upper
+        # A grader that is taken at its word does not go by the threshold.
+        is_told = score is not None and score < upper and decision["judged_by"] != SET_VERDICT
         numbers = {"score": told(score, [upper]), "enough": f"{upper:.2f}"} if is_told else {}
         why = said["judged"]["numbers"].format(**numbers) if numbers else ""
         yield said["judged"]["told"].format(verdict=verdict, numbers=why)
