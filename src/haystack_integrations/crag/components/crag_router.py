@@ -68,7 +68,7 @@ class CragRouter:
 
         :param preset: `balanced` (upper 0.7, lower 0.3), `conservative` (0.8, 0.4) or `aggressive` (0.6, 0.2).
         :param upper: Aggregate in [0, 1] from which a retrieval is correct. None: the preset's.
-        :param lower: Aggregate in [0, 1] from which it is ambiguous. None: the preset's.
+        :param lower: Aggregate in [0, 1] from which it is ambiguous. None: the preset's. A `set` verdict reads neither.
         :param strict: `upper`, `lower` or both: thresholds that must be exceeded, not only reached.
         :param filter_threshold: A document whose score in [0, 1] is below it is dropped.
         :param aggregate: `mean`, `rank_weighted` (1/(rank+1)), `max`, `min`, `set` (the grader's verdict or score).
