@@ -40,6 +40,7 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("At 14:30.", "14.30 Uhr"),
         ("At 14.30.", "14:30"),
         ("On 25.11.2026.", "2026-11-25"),
+        ("On 5.3.2026, or 25.03.2026.", "5 March 2026, 25 March 2026"),
         ("By ISO27001, and the GDPR.", "no number"),
         ("Of COVID-19 and Python3.12.", "the virus, the language"),
         ("From 2019/20 on.", "2019 and 20"),

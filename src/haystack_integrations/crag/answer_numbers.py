@@ -7,7 +7,7 @@ since they count things; and so is what numbers a list, and what belongs to a na
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from threading import Lock
@@ -35,6 +35,7 @@ MOST_NUMBERS: Final = 20
 """How many of an answer's numbers are told at most."""
 
 _MARKS: Final = re.compile(r"\D+")
+_DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
 _FRACTION: Final = re.compile(r"[.,\u066b]\d{1,2}$")  # of three digits it may be a group of thousands
 
 
@@ -75,7 +76,7 @@ def unsupported_numbers(answer: str, evidence: Iterable[str], *, amounts: bool =
         if _digits(number) not in known
         and not (amounts and _amount(number) in known)
         and scaled.get(number) not in known
-        and not _are_known(_MARKS.split(number), known)
+        and not _are_known(number, known)
     ]
     return missing[:MOST_NUMBERS]
 
@@ -131,8 +132,11 @@ def _amount(number: str) -> str:
     return _digits(number.rstrip("0") if _FRACTION.search(number) else number)
 
 
-def _are_known(parts: Sequence[str], known: Collection[str]) -> bool:
+def _are_known(number: str, known: Collection[str]) -> bool:
     """Tell whether a date, a time or a grouped number stands there in parts; digits one by one are in any text."""
+    parts = _MARKS.split(number)
+    if _DATE.fullmatch(number):  # as 2024-03-05 is read, whose month may stand there as a word
+        return all(_is_small(part) or _digits(part) in known for part in parts)
     return all(len(part) > 1 and _digits(part) in known for part in parts)
 
 
