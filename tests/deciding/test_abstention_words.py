@@ -97,6 +97,9 @@ def test_the_documents_tell_the_language_of_a_question_that_may_be_of_two_or_has
     page = Document(content="Die Fahrräder stehen im Keller und dürfen nicht in den Hof gestellt werden.")
     assert [spoken("Fahrradkeller Schlüssel", found) for found in ([], [page])] == [None, "german"]
     assert spoken("Where are the bicycles?", [page]) is None
+    assert [spoken(question, [page]) for question in ("มีจักรยานไหม", "أين الدراجات؟", "велосипеды")] == [None] * 3
+    page = Document(content="Велосипеды стоят в подвале, и их нельзя оставлять во дворе.")
+    assert [spoken(question, [page]) for question in ("велосипеды", "Trek Domane")] == ["russian"] * 2
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def spoken(question: str, documents: Sequence[Document] = ()) -> str | None:
         return by_letters
     texts = [("", document.content or "") for document in documents]
     shown = language_between("", texts)
-    return shown if shown and shown == language_between(own, texts) else _surely(own)
+    # Names are written in Latin letters everywhere, but no German question in Arabic ones.
+    may_be_theirs = not is_other_script(own) or is_other_script("".join(text[:_LONGEST] for _, text in texts))
+    return shown if shown and may_be_theirs and shown == language_between(own, texts) else _surely(own)
 
 
 def _surely(question: str) -> str | None:
