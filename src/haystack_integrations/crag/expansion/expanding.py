@@ -172,9 +172,9 @@ class Expansion:
         """Give queries without a model, best first."""
         options = self.options
         if self.name == WEB:
-            # The taint rule: no word of a document reaches a search engine, nor of a query that learned from one.
-            # Of few words none is for what the question tells besides.
-            asked = next(iter(unanswered(self._question, self.state.trail)), None)
+            # The taint rule: no word of a document reaches a search engine, nor of a query that learned from one; which
+            # of its own questions is asked, they may tell. Of few words none is for what the question tells besides.
+            asked = next(iter(unanswered(self._question, self.state.trail, self.state.kept)), None)
             asked = asked or asking_part(self._question) or self._question
             yield web_form(web_keywords(asked) or asked)
             for text in wordings(asked, options.synonyms, options.max_synonyms_per_term, (), ()):
