@@ -50,7 +50,7 @@ class AnswerGenerator(ChatBacked):
         *,
         timeout_s: float = 60.0,
         on_failure: Literal["reply", "raise"] = "reply",
-        apology: str = "The answer could not be written: the model failed, or the time was up. Any evidence found is kept.",
+        apology: str = "The answer could not be written: the model failed, or the time was up. Evidence found is kept.",
     ) -> None:
         """
         Choose the model and how long to wait for it.
