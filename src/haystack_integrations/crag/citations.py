@@ -20,6 +20,13 @@ _REWORDED: Final = re.compile(
     r"(?:(?:provided|given|numbered) )?(?:documents?|passages?|evidence|sources?) do(?:es)?(?: not|n['\u2019]t) "
     r"answer (?:this|the|your)\b"
 )
+# What a small model repeats of its prompt's form, and what a polite one says first.
+_LEAD: Final = re.compile(
+    r"\A(?:(?:(?:final )?answer|antwort|r\u00e9ponse|respuesta|risposta|resposta|antwoord|svar|odpowied\u017a"
+    r"|\u043e\u0442\u0432\u0435\u0442|cevap|\u7b54\u6848|\u56de\u7b54|\ub2f5\ubcc0)\s*[*_]*\s*[:\uff1a][*_\s]*"
+    r"|(?:unfortunately|(?:i(?:'|\u2019| a)m )?sorry|malheureusement|lamentablemente|purtroppo|infelizmente)"
+    r"(?:,|\b(?=\s))\s*(?:but )?)"
+)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
 
@@ -62,9 +69,10 @@ def declines(text: str, sentence: str) -> bool:
     :param text: What it wrote.
     :param sentence: What it was asked to write in that case; empty when it was not.
     :returns: Whether the text is that sentence, whatever its case, marks, quotes and citations; or begins with it and
-        cites nothing for what it goes on to say. Of the English one another word for the documents counts, too.
+        cites nothing for what it goes on to say. "Answer:" and "Unfortunately," may stand before it, and of the
+        English one another word for the documents counts, too.
     """
-    wanted, said = (_alike(_bare(one)) for one in (sentence, _CITED.sub("", text)))
+    wanted, said = (_alike(_LEAD.sub("", _bare(one))) for one in (sentence, _CITED.sub("", text)))
     if not wanted or not said.replace("\n", " ").startswith(wanted.replace("\n", " ")):
         return False
     rest = said[len(wanted) :]
