@@ -798,6 +798,17 @@ def test_settings_of_a_generator_that_a_pipeline_has_not_are_refused() -> None:
         load("corrective_retrieval", generator={"timeout_s": 3})
 
 
+def test_a_model_goes_to_the_part_of_that_name_that_asks_one(tmp_path: Path, store: Any) -> None:
+    """Whatever a file calls its grader; the answer is another model's."""
+    (tmp_path / "own.yml").write_text(re.sub(r"\bgrader(?=:\n|\.)", "judge", source("corrective_rag")))
+    judge, writer = MockChatGenerator("[]"), MockChatGenerator("An answer.")
+    rag = load(tmp_path / "own.yml", store=store, judge=judge, generator=writer)
+    asked = [rag.pipeline.get_component(part).chat_generator for part in ("judge", "generator")]
+    assert asked == [judge, writer]
+    with pytest.raises(ConfigurationError, match=r"got a MockChatGenerator as router, wanted one that fits"):
+        load(tmp_path / "own.yml", router=MockChatGenerator("x"), generator=writer)
+
+
 def test_a_part_that_a_pipeline_has_not_is_not_guessed_to_be_itself() -> None:
     """`grader` is an argument of `load`, and no component of the control."""
     with pytest.raises(ConfigurationError, match=r"has no component \['grader'\]; choose from"):

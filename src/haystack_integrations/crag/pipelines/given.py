@@ -12,7 +12,7 @@ from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.chat.generators import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
+from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model, models_in
 from haystack_integrations.crag.pipelines.forms import inputs_of, parts_in, settings_of
 from haystack_integrations.crag.sockets import pipeline_of, sockets_of
 
@@ -72,8 +72,8 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
             wanted = _WANTED.get(part, "a component")
             msg = f"got a {type(value).__name__} as {part}, wanted {wanted}; pass one, or a mapping of settings for it"
             raise ConfigurationError(msg)
-    for part in ("grader", "generator"):
-        if is_chat_model(model := parts.get(part)) and asks_a_model(spec["components"].get(part, {})):
+    for part, model in models_in(parts, spec).items():
+        if asks_a_model(spec["components"].get(part, {})):
             check_generator(model)
     if is_chat_model(parts.get("grader")) and not asks_a_model(spec["components"]["grader"]):
         msg = (
