@@ -543,6 +543,8 @@ def test_a_ranker_in_the_graders_place_is_told_where_it_goes(store: Any) -> None
         (Pipeline, "got a Pipeline as the pipeline.*runs as it is"),
         (lambda: HeuristicGrader, "got the class HeuristicGrader as the pipeline"),
         (lambda: None, "got a NoneType as the pipeline"),
+        (lambda: "crag", r"no shipped pipeline named 'crag'; choose one of"),
+        (lambda: "rag", r"no shipped pipeline named 'rag'; choose one of"),
         (lambda: "corective-rag", r"no shipped pipeline named 'corective-rag'; did you mean 'corrective_rag'\?"),
     ],
 )
@@ -566,6 +568,18 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
         (
             {"retriever": InMemoryBM25Retriever(InMemoryDocumentStore())},
             "the InMemoryBM25Retriever .* 'retriever' as bm25;",
+        ),
+        (
+            {"embedding_retriever": InMemoryEmbeddingRetriever(InMemoryDocumentStore())},
+            "the InMemoryEmbeddingRetriever .* 'embedding_retriever' as dense;",
+        ),
+        (
+            {
+                "text_retriever": TextEmbeddingRetriever(
+                    retriever=InMemoryEmbeddingRetriever(InMemoryDocumentStore()), text_embedder=StaticTextEmbedder()
+                )
+            },
+            "the TextEmbeddingRetriever .* 'text_retriever' as dense;",
         ),
         ({"judge": HeuristicGrader()}, "pass the HeuristicGrader that came as 'judge' as grader;"),
         ({"generator": "gpt-canary"}, r"got a str as generator, wanted a chat generator such as OpenAIChatGenerator"),

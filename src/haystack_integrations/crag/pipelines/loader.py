@@ -24,8 +24,8 @@ from haystack_integrations.crag.pipelines.given import (
     check_sockets,
     check_store,
     lent,
-    meant,
 )
+from haystack_integrations.crag.pipelines.guesses import meant
 from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.keys import check_keys
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
