@@ -54,6 +54,7 @@ class ServeSettings(BaseSettings):
     :param cors_origins: Origins of web pages that may call.
     :param uploads: Whether files can be uploaded into the index.
     :param follow_ups: Whether a chat's newest message is rewritten by what was said before it.
+    :param sources: Whether a chat's answer ends with a line of what it cites.
     :param question_chars: Longest question, in characters.
     :param body_bytes: Longest body of a request.
     :param upload_bytes: Longest body of an upload, all its files together.
@@ -85,6 +86,7 @@ class ServeSettings(BaseSettings):
     cors_origins: Names = ()
     uploads: bool = False
     follow_ups: bool = True
+    sources: bool = True
     question_chars: int = Field(default=4096, ge=1, le=1_000_000)
     body_bytes: int = Field(default=65_536, ge=256, le=100_000_000)
     upload_bytes: int = Field(default=10_000_000, ge=256, le=1_000_000_000)
