@@ -219,6 +219,8 @@ def test_a_pipeline_that_gives_answers_is_refused_where_an_abstention_is_none_of
         ("corrective_rag", "generator.replies", r"where .router. has evidence .* ends at generator; lead on from"),
         ("corrective_retrieval", "expander.state", "the action re_retrieve leads back to the router, but brings no"),
         ("paper_rag", "web.state", "the action web leads back to the router, but brings no state"),
+        ("cascade_rag", "expander.query", r"'expander' writes another query.* to graded by .* connect expander\.query"),
+        ("heuristic_rag", "expander.query", "'expander' writes another query, and nothing searches for it"),
     ],
 )
 def test_a_file_that_lacks_a_connection_which_only_some_questions_need_is_refused_before_the_first(

@@ -1,5 +1,7 @@
 """Files that take the place of others."""
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,19 @@ def test_a_new_file_is_as_any_other_that_the_user_makes(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
     write_whole(tmp_path / "new", b"new")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_two_processes_of_one_id_do_not_share_the_file_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in two containers on one volume: one wrote into what the other was about to put in place, or removed it."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    path, texts = tmp_path / "mine.json", [bytes([65 + number]) * 3_000_000 for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            list(pool.map(partial(write_whole, path), texts))
+            assert path.read_bytes() in texts
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_may_have_as_long_a_name_as_the_disk_takes(tmp_path: Path) -> None:

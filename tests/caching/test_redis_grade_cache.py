@@ -643,6 +643,8 @@ class TestSettings:
             "redis://:tell-nobody#x@127.0.0.1:y/0",
             "redis://127.0.0.1:tell-nobody",
             "tell-nobody",
+            "redis:///0",
+            "unix://",
             "",
         ],
     )

@@ -402,7 +402,9 @@ def test_a_redis_that_is_down_is_named_with_its_setting(monkeypatch: pytest.Monk
     assert "start it, or correct CRAG_REDIS_URL" in checks["redis"]["fix"]
 
 
-@pytest.mark.parametrize("url", ["http://:CANARY@127.0.0.1:9", "redis://:CANARY@h:99999/0", "redis://h/0?db=CANARY"])
+@pytest.mark.parametrize(
+    "url", ["http://:CANARY@127.0.0.1:9", "redis://:CANARY@h:99999/0", "redis://h/0?db=CANARY", "redis:///0"]
+)
 def test_what_is_no_address_of_a_redis_is_named_by_its_setting(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was an unexpected error with the words of Redis' client."""
     monkeypatch.setenv("CRAG_REDIS_URL", url)

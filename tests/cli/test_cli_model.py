@@ -145,6 +145,19 @@ def test_options_are_sent_with_each_call_and_those_for_grading_with_that_one(
     ]
 
 
+def test_the_grading_model_grades_whatever_the_parts_of_a_file_are_called(
+    docs: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The answering one answers, and an answer that failed is an error, not a sentence in its place."""
+    own = tmp_path / "own.yml"
+    own.write_text(re.sub(r"\b(grader|generator)(?=:\n|\.)", r"our_\1", source("corrective_rag")))
+    monkeypatch.setenv("CRAG_LLM_GRADING_MODEL", "small")
+    assert crag("ask", QUESTION, "--docs", docs, "--pipeline", own).exit_code == 0
+    assert [call["model"] for call in model.requests] == ["small", NAME]
+    model.status = 401
+    assert "refused: 401" in refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", own), ExitCode.UNREACHABLE)
+
+
 @pytest.mark.parametrize("name", ["CRAG_LLM_OPTIONS", "CRAG_LLM_GRADING_OPTIONS"])
 @pytest.mark.parametrize("text", ["low", "[1]", '{"model": "other"}', '{"stream": true}'])
 def test_options_that_are_no_object_or_not_the_users_to_set_are_refused(

@@ -18,7 +18,7 @@ from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGen
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 from makers import asked, grade_by_door, graded, grading_by, scripted
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from scripted_model import ScriptedModel, documents_in
 
 from haystack_integrations.crag.budget import Budget
@@ -608,6 +608,15 @@ def test_a_users_own_choice_of_format_stays(
 ANSWER: Any = {"type": "object", "properties": {"answer": {"type": "string"}}}
 
 
+NUMBERS: Any = {"type": "object", "additionalProperties": {"type": "number"}}
+
+
+def named(schema: Any) -> dict[str, Any]:
+    """Give the setting of a generator by which it is held to a schema."""
+    form = {"type": "json_schema", "json_schema": {"name": "relevance", "schema": schema}}
+    return {"response_format": form}
+
+
 class Answered(BaseModel):
     """What an app wants its answers to be."""
 
@@ -617,7 +626,13 @@ class Answered(BaseModel):
 @pytest.mark.parametrize(
     ("make", "kwargs", "is_told"),
     [
-        (OpenAIChatGenerator, {"response_format": {"type": "json_schema", "json_schema": {"schema": ANSWER}}}, True),
+        (OpenAIChatGenerator, named(ANSWER), True),
+        (OpenAIChatGenerator, named({**ANSWER, "additionalProperties": False}), True),
+        (OpenAIChatGenerator, named(NUMBERS), False),
+        (OpenAIChatGenerator, named({**ANSWER, **NUMBERS}), False),
+        (OpenAIChatGenerator, named({"type": "array", "items": {"type": "number"}}), False),
+        (OpenAIChatGenerator, {"response_format": RootModel[dict[str, float]]}, False),
+        (OpenAIResponsesChatGenerator, {"text": {"format": {"type": "json_schema", "schema": NUMBERS}}}, False),
         (OpenAIChatGenerator, {"response_format": Answered}, True),
         (OpenAIResponsesChatGenerator, {"text": {"format": {"type": "json_schema", "schema": ANSWER}}}, True),
         (OpenAIResponsesChatGenerator, {"text_format": Answered}, True),

@@ -9,9 +9,10 @@ from haystack import Document, Pipeline
 from haystack.components.joiners import BranchJoiner
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import graded
+from makers import graded, grading_by
 
 from haystack_integrations.crag.budget import Budget
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate, grade_of, question_id, without_grade
@@ -317,6 +318,21 @@ def test_a_document_that_came_past_the_grader_is_warned_of(caplog: pytest.LogCap
     assert said not in caplog.text
     CragRouter().run(query=QUESTION, documents=[past, *docs(0.1)])
     assert said in caplog.text
+
+
+def test_a_ranker_behind_a_grader_of_the_first_documents_brings_nothing_past_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The grader says how many it left out, and the ranker puts one of these first; a joiner's document is one more."""
+    grader = BatchRelevanceGrader(grading_by(lambda _: 0.9), max_documents=2)
+    texts = [Document(content=text) for text in ("Emma is by Jane Austen.", "Emma was out in 1815.", "Emma is long.")]
+    result = grader.run(query=QUESTION, documents=texts)
+    assert result["report"]["not_asked"] == 1
+    ranked = result["documents"][::-1]
+    CragRouter().run(query=QUESTION, documents=ranked, report=result["report"])
+    assert "have no grade" not in caplog.text
+    CragRouter().run(query=QUESTION, documents=[Document(content="a"), *ranked], report=result["report"])
+    assert "2 of 4 documents have no grade and stand before others" in caplog.text
 
 
 def test_a_state_that_no_run_began_with_is_refused() -> None:

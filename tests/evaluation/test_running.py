@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import re
 import resource
+from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -16,8 +17,9 @@ import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
 from evaluation.datasets import AMBIGUOUS, BUILDERS, CORRECT, GAPS, ISLANDS, SPLIT, write_dataset
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from scripted_model import ScriptedModel, judging
 
-from haystack_integrations.crag.chat_model import ChatModel
+from haystack_integrations.crag.chat_model import ChatModel, chat_model
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
@@ -29,6 +31,7 @@ from haystack_integrations.crag.evaluation.running import evaluate
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import normal
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.vocabulary import Lists
 
 EVIDENCE = Setup("corrective_retrieval", grader="evidence")
 KEYS = "id question label strict verdict score probabilities rule action documents strips support gap cost error"
@@ -321,11 +324,41 @@ def test_records_made_with_other_code_are_refused(
         evaluate(dataset, EVIDENCE, journal=journal)
 
 
-def test_a_grader_under_another_name_is_refused_where_it_would_not_be_asked(dataset: Dataset, tmp_path: Path) -> None:
+JUDGING = r"\b(router|grader|scorer|gate|prefilter|strips)(?=:\n|\.)"
+
+
+@pytest.mark.parametrize("pipeline", ["corrective_retrieval", "paper_rag", "agent_rag", "cascade_rag"])
+@pytest.mark.parametrize("lists", ["fixed", "live"])
+def test_the_parts_that_judge_may_have_any_name(
+    dataset: Dataset, tmp_path: Path, configured_model: ScriptedModel, pipeline: str, lists: Lists
+) -> None:
+    """A cascade, for one, is known by its gate; and what the grading model is for is known, too."""
+    configured_model.reply = judging(lambda text: 0.9 if "was built by" in text else 0.4)
+    model = chat_model()
+    assert model is not None
+    asked = replace(model, judging=replace(model, model="small", judging=None))
+    own, few = tmp_path / "own.yml", replace(dataset, cases=dataset.cases[:3])
+    own.write_text(re.sub(JUDGING, r"our_\1", source(pipeline)))
+    shipped = str(files("haystack_integrations.crag") / "models" / "calibration" / "default.json")
+    changes: list[dict[str, Any]] = [{}, {"calibration": shipped}]
+    for change in (*changes, *([{"grader": "heuristic"}] if pipeline != "cascade_rag" else [])):
+        done = []
+        for name in (pipeline, str(own)):
+            setup = Setup(name, lists=lists, model=asked, **change)
+            before = configured_model.calls
+            records = untimed(evaluate(few, setup, workers=1))
+            models = Counter(call["model"] for call in configured_model.requests[before:])
+            done.append((records, setup.grader_name, setup.is_cascade, models))
+        assert done[0] == done[1]
+
+
+def test_a_pipeline_with_nothing_that_is_known_to_grade_is_refused(dataset: Dataset, tmp_path: Path) -> None:
     """Of fixed lists: every verdict would be `ungraded`, and every figure 0."""
-    own = tmp_path / "own.yml"
-    own.write_text(re.sub(r"\bgrader(?=[:.])", "judge", source("corrective_retrieval")))
-    with pytest.raises(ConfigurationError, match=r"nothing that grades is found .* named grader.* 'judge'"):
+    own, spec = tmp_path / "own.yml", yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["grader"]["type"] = "house.rules.Judge"
+    spec["connections"] = [one for one in spec["connections"] if one["sender"] != "grader.report"]
+    own.write_text(re.sub(r"\bgrader(?=[:.])", "judge", yaml.safe_dump(spec)))
+    with pytest.raises(ConfigurationError, match=r"nothing that grades is found .*'judge'.* to router\.report"):
         evaluate(dataset, Setup(str(own)))
     assert untimed(evaluate(dataset, Setup("baseline_rag")))[0]["rule"] == "mode_off"  # the control has none
 

@@ -543,6 +543,8 @@ def test_a_ranker_in_the_graders_place_is_told_where_it_goes(store: Any) -> None
         (Pipeline, "got a Pipeline as the pipeline.*runs as it is"),
         (lambda: HeuristicGrader, "got the class HeuristicGrader as the pipeline"),
         (lambda: None, "got a NoneType as the pipeline"),
+        (lambda: "crag", r"no shipped pipeline named 'crag'; choose one of"),
+        (lambda: "rag", r"no shipped pipeline named 'rag'; choose one of"),
         (lambda: "corective-rag", r"no shipped pipeline named 'corective-rag'; did you mean 'corrective_rag'\?"),
     ],
 )
@@ -566,6 +568,18 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
         (
             {"retriever": InMemoryBM25Retriever(InMemoryDocumentStore())},
             "the InMemoryBM25Retriever .* 'retriever' as bm25;",
+        ),
+        (
+            {"embedding_retriever": InMemoryEmbeddingRetriever(InMemoryDocumentStore())},
+            "the InMemoryEmbeddingRetriever .* 'embedding_retriever' as dense;",
+        ),
+        (
+            {
+                "text_retriever": TextEmbeddingRetriever(
+                    retriever=InMemoryEmbeddingRetriever(InMemoryDocumentStore()), text_embedder=StaticTextEmbedder()
+                )
+            },
+            "the TextEmbeddingRetriever .* 'text_retriever' as dense;",
         ),
         ({"judge": HeuristicGrader()}, "pass the HeuristicGrader that came as 'judge' as grader;"),
         ({"generator": "gpt-canary"}, r"got a str as generator, wanted a chat generator such as OpenAIChatGenerator"),
@@ -796,6 +810,17 @@ def test_settings_of_a_generator_that_a_pipeline_has_not_are_refused() -> None:
     """A model as `generator` may go to a grader; settings go nowhere."""
     with pytest.raises(ConfigurationError, match=r"'corrective_retrieval' has no component \['generator'\]; choose fr"):
         load("corrective_retrieval", generator={"timeout_s": 3})
+
+
+def test_a_model_goes_to_the_part_of_that_name_that_asks_one(tmp_path: Path, store: Any) -> None:
+    """Whatever a file calls its grader; the answer is another model's."""
+    (tmp_path / "own.yml").write_text(re.sub(r"\bgrader(?=:\n|\.)", "judge", source("corrective_rag")))
+    judge, writer = MockChatGenerator("[]"), MockChatGenerator("An answer.")
+    rag = load(tmp_path / "own.yml", store=store, judge=judge, generator=writer)
+    asked = [rag.pipeline.get_component(part).chat_generator for part in ("judge", "generator")]
+    assert asked == [judge, writer]
+    with pytest.raises(ConfigurationError, match=r"got a MockChatGenerator as router, wanted one that fits"):
+        load(tmp_path / "own.yml", router=MockChatGenerator("x"), generator=writer)
 
 
 def test_a_part_that_a_pipeline_has_not_is_not_guessed_to_be_itself() -> None:

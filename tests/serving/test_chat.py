@@ -224,6 +224,27 @@ def test_a_chat_says_below_an_answer_what_it_cites(answering: Any, model: Script
             assert told["choices"][0]["message"]["content"] == "".join(parts) == f"{answer}{named}"
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_line_of_what_is_cited_can_be_switched_off(
+    serve: Any, configured_model: ScriptedModel, *, fails: bool
+) -> None:
+    """For a front end that shows the evidence itself, or a program that reads the answer; of a failed one, too."""
+    judged = judging(lambda text: float("Austen" in text), answer="It was Jane Austen [1].")
+
+    def reply(messages: Any) -> tuple[str, str]:
+        if fails and not documents_in(messages):
+            msg = "the scripted model breaks down"
+            raise RuntimeError(msg)
+        return judged(messages)
+
+    configured_model.reply = reply
+    with serve(pipelines="corrective_rag", sources=False).client() as client:
+        told = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
+        parts, _ = streamed(client, chat(QUESTION))
+    assert told["choices"][0]["message"]["content"] == "".join(parts)
+    assert "".join(parts).endswith("The evidence was found." if fails else "It was Jane Austen [1].")
+
+
 def test_a_chat_names_the_address_of_a_cited_page_of_the_web(
     serve: Any, configured_model: ScriptedModel, metasearch: Metasearch
 ) -> None:

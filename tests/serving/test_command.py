@@ -298,6 +298,7 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         ),
         ([], {"CRAG_SERVE_CORS_ORIGINS": "app.example"}, "SCHEME://HOST"),
         ([], {"CRAG_REDIS_URL": "redis:/secret"}, "CRAG_REDIS_URL: wanted redis://HOST"),
+        ([], {"CRAG_REDIS_URL": "redis:///0"}, "CRAG_REDIS_URL: wanted redis://HOST"),
         ([], {"CRAG_SEARXNG_URL": "secret"}, "CRAG_SEARXNG_URL"),
         (["--store", "elasticsearch", "--url", "http://127.0.0.1:9", "--index", "*"], {}, "wanted the name of one"),
         (["--store", "elasticsearch", "--url", "http://127.0.0.1:9", "--index", "_all"], {}, "wanted the name of one"),

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from stat import S_IMODE
 from typing import IO, Final
 
@@ -22,10 +23,11 @@ def write_whole(path: Path, data: bytes) -> None:
     :raises OSError: When it cannot be written; the old one stays, and nothing beside it.
     """
     path = path.resolve()
-    # Not by the whole of a name, which may be as long as names can be.
-    partial = path.with_name(f".{path.name[:_SHOWN]}.{os.getpid()}.partial")
+    # Not by the whole of a name, which may be as long as names can be; nor by the id of the process, which containers
+    # on one volume may have in common.
+    partial = path.with_name(f".{path.name[:_SHOWN]}.{token_hex(8)}.partial")
     try:
-        with partial.open("wb") as file:
+        with partial.open("xb") as file:
             with suppress(OSError):  # there is none yet, or it was somebody else's
                 found = path.stat()
                 partial.chmod(S_IMODE(found.st_mode))

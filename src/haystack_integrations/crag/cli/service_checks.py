@@ -84,9 +84,13 @@ def _calibration(file: str) -> Check:
 def _redis() -> Check:
     from redis import Redis, RedisError, ResponseError
 
+    from haystack_integrations.crag.caching.redis_url import is_redis
+
     url = configured(REDIS_SETTING) or ""
     started = time.perf_counter()
     try:
+        if not is_redis(url):
+            raise ValueError
         opened = Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
     except ValueError:  # its text may hold a part of the address
         way = f"correct {REDIS_SETTING}, wanted redis://HOST:PORT/0, rediss:// or unix://"

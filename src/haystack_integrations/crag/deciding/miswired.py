@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 _waited: Final[WeakKeyDictionary[Any, tuple[int, str | None]]] = WeakKeyDictionary()
 
 
-def tell_of_other_question(documents: Sequence[Document], question: str) -> None:
+def tell_of_other_question(documents: Sequence[Document], question: str, not_asked: int) -> None:
     """
     Warn where a grader was asked something else than the router, such as the search query of this pass, or nothing, or
     not of all documents.
@@ -29,6 +29,7 @@ def tell_of_other_question(documents: Sequence[Document], question: str) -> None
 
     :param documents: What the router got.
     :param question: `question_id` of its own question.
+    :param not_asked: How many documents the grader says that it left without a grade, as `max_documents` lets it.
     """
     grades = [grade_of(document) for document in documents]
     asked = {grade.question for grade in grades if grade is not None}
@@ -38,8 +39,9 @@ def tell_of_other_question(documents: Sequence[Document], question: str) -> None
             "and nothing between the two that brings documents of its own",
             count=len(documents),
         )
-    if asked and None in grades[: max(at for at, grade in enumerate(grades) if grade is not None)]:
-        # Where a grader takes so many documents only, it is the last ones that have no grade.
+    before = grades[: max((at for at, grade in enumerate(grades) if grade is not None), default=0)]
+    if None in before and grades.count(None) > not_asked:
+        # A grader that takes so many documents only, and does not say so, leaves the last ones without a grade.
         logger.warning(
             "{count} of {all} documents have no grade and stand before others that have one: they do not count; put "
             "what brings or joins documents before the grader, and nothing of that kind between it and the router",

@@ -31,7 +31,7 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
     :raises ConfigurationError: For an entry that is not what its name says; None is as good as none.
     """
     said: dict[str, Any] = plain(report)
-    said |= {name: _cost(name, said.get(name)) for name in _COSTS}
+    said |= {name: _cost(name, said.get(name)) for name in (*_COSTS, "not_asked")}
     said["reasons"] = _reasons(said.get("reasons"))
     if said.get("set_score") is None:
         said.pop("set_score", None)

@@ -68,7 +68,7 @@ class Routing:
         report, question = read_report(report), question_id(query)
         known = begun(query, state).spend(usage_of(report))
         mode_now = check_mode(mode or known.mode or self.mode)
-        documents = _received(documents, question, mode_now)
+        documents = _received(documents, question, mode_now, report["not_asked"])
         everything = unite(documents, known.kept)
         with trace("crag.route") as span:
             judgement = unjudged(everything) if mode_now == "off" else self._judge(everything, question, known, report)
@@ -133,10 +133,10 @@ class Routing:
         return _taken_back(judgement, report)
 
 
-def _received(documents: Sequence[Document], question: str, mode: str) -> list[Document]:
+def _received(documents: Sequence[Document], question: str, mode: str, not_asked: int) -> list[Document]:
     """Take documents up; a grader that was asked something else is told of where grades count."""
     if mode != "off":
-        tell_of_other_question(documents, question)
+        tell_of_other_question(documents, question, not_asked)
     return taken_up(documents, question)
 
 

@@ -16,11 +16,11 @@ from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.roles import roles_of
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.refining.model import has_strip_model
 
 _MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
-_ROLES: Final = ("prefilter", "scorer", "gate", "grader", "router")
 _WAY_OUT: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY), or take --grader heuristic"
 
 
@@ -58,11 +58,13 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
         last refiner too, where it has a sentence model and the refiner asks no other one.
     :raises ConfigurationError: For an unusable calibration file, or a chat model that is asked for and not configured.
     """
+    roles = roles_of(read(setup.pipeline))
+    place, by_set = roles.grader or "grader", {roles.router or "router": OF_THE_SET}
     sources: dict[str, Any] = {"statistics": setup.statistics, "document_store": store, "model": setup.encoder}
     if setup.calibration is not None:
         grader = HeuristicGrader(calibration=setup.calibration, **sources)
         strips = _refiner_by_calibration(setup)
-        return {"scorer": grader, **strips} if setup.is_cascade else {"grader": grader, "router": OF_THE_SET, **strips}
+        return {roles.scorer: grader, **strips} if setup.is_cascade else {place: grader, **by_set, **strips}
     match setup.grader:
         case None:
             return {}
@@ -70,15 +72,14 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
             if setup.model is None:
                 msg = f"the grader llm asks a chat model, but none is configured; {_WAY_OUT}"
                 raise ConfigurationError(msg)
-            return {"grader": BatchRelevanceGrader(setup.model.judge(), max_chars_per_document=WHOLE_PASSAGE)}
+            return {place: BatchRelevanceGrader(setup.model.judge(), max_chars_per_document=WHOLE_PASSAGE)}
         case "heuristic":
-            grader = HeuristicGrader(**sources)
-            return {"grader": grader, "router": OF_THE_SET}
+            return {place: HeuristicGrader(**sources), **by_set}
         case "evidence":
-            return {"grader": HeuristicGrader(weights="evidence", model=setup.encoder)}
+            return {place: HeuristicGrader(weights="evidence", model=setup.encoder)}
         case preset:
             weights: Any = preset
-            return {"grader": HeuristicGrader(weights=weights, model=setup.encoder), "router": OF_THE_SET}
+            return {place: HeuristicGrader(weights=weights, model=setup.encoder), **by_set}
 
 
 def judging_parts(setup: Setup) -> Parts:
@@ -90,10 +91,10 @@ def judging_parts(setup: Setup) -> Parts:
     :raises ConfigurationError: When there is nothing that judges, or it asks a chat model and none is configured.
     """
     spec, changes = read(setup.pipeline), exchanged(setup)
-    refiner = _final_refiner(spec)
-    roles = (*_ROLES, refiner)
-    chosen = {name: dict(part) for name, part in spec["components"].items() if name in roles}
-    missing = sorted({"router", *changes} - set(chosen))
+    roles = roles_of(spec)
+    names = {role: name for role, name in vars(roles).items() if name}
+    chosen = {name: dict(part) for name, part in spec["components"].items() if name in names.values()}
+    missing = sorted({roles.router or "router", *changes} - set(chosen))
     if missing:
         msg = (
             f"the pipeline {setup.pipeline!r} has no component {missing}; choose another, such as corrective_retrieval"
@@ -109,19 +110,18 @@ def judging_parts(setup: Setup) -> Parts:
     with said_of(setup.pipeline, lambda: {name: part for name, part in chosen.items() if name not in changes}):
         pipeline = Pipeline.from_dict({"components": chosen, "connections": []}, components=changes)
     found: dict[str, Any] = {name: pipeline.get_component(name) for name in chosen}
-    if not {"grader", "scorer", "prefilter"} & set(found) and getattr(found["router"], "mode", None) != "off":
+    if not {"grader", "scorer", "prefilter"} & set(names) and getattr(found[roles.router], "mode", None) != "off":
         msg = (
-            f"nothing that grades is found in {setup.pipeline!r}: wanted a component named grader, or scorer and gate, "
-            f"among {sorted(spec['components'])}; name yours so, or take --lists live"
+            f"nothing that grades is found in {setup.pipeline!r} among {sorted(spec['components'])}; connect the "
+            f"report of what grades to {roles.router}.report, or take --lists live"
         )
         raise ConfigurationError(msg)
     if setup.model is not None:
         for name in asking:
             model = setup.model
-            found[name].chat_generator = model.judge() if name == "grader" else model.generator(GRADING_SECONDS)
-    refining = found.get(refiner)
-    by_role = {name: found[name] for name in _ROLES if name in found}
-    return Parts(**by_role, refiner=refining, strips=refining or StripRefiner(**_by_calibration(setup)))
+            found[name].chat_generator = model.judge() if name == roles.grader else model.generator(GRADING_SECONDS)
+    by_role = {role: found[name] for role, name in names.items()}
+    return Parts(**by_role, strips=by_role.get("refiner") or StripRefiner(**_by_calibration(setup)))
 
 
 def _by_calibration(setup: Setup) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _by_calibration(setup: Setup) -> dict[str, Any]:
 
 def _refiner_by_calibration(setup: Setup) -> dict[str, dict[str, Any]]:
     spec = read(setup.pipeline)
-    if not (name := _final_refiner(spec)):
+    if not (name := roles_of(spec).refiner):
         return {}
     own = settings_of(spec["components"][name]).get("scorer", "lexical")
     settings = _by_calibration(setup) if own in _MODEL_FREE else {}
@@ -147,9 +147,11 @@ def reads_statistics(setup: Setup) -> bool:
     :param setup: What is evaluated.
     :returns: Whether a grader that is used wants that.
     """
-    spec, own = read(setup.pipeline)["components"], ("scorer",) if setup.grader else ("scorer", "grader")
+    spec = read(setup.pipeline)
+    roles = roles_of(spec)
+    own = filter(None, (roles.scorer, "" if setup.grader else roles.grader))
     replaced = setup.grader == "heuristic" or setup.calibration is not None
-    return replaced or any(judges_by_calibration(spec[name]) for name in own if name in spec)
+    return replaced or any(judges_by_calibration(spec["components"][name]) for name in own)
 
 
 def warm_up(parts: Iterable[Any]) -> None:
@@ -189,7 +191,7 @@ def asking_parts(setup: Setup, parts: Mapping[str, Any]) -> list[str]:
     """
     own = setup.grader is None and (setup.calibration is None or setup.is_cascade)
     asking = [name for name, part in parts.items() if asks_a_model(part)]
-    return [name for name in asking if own or name != "grader"]
+    return [name for name in asking if own or name != roles_of(read(setup.pipeline)).grader]
 
 
 def waits_for_a_model(setup: Setup) -> bool:
@@ -200,11 +202,6 @@ def waits_for_a_model(setup: Setup) -> bool:
     :returns: Whether a part that is used asks one.
     """
     spec = read(setup.pipeline)
-    used = ("grader", _final_refiner(spec)) if setup.lists == "fixed" else tuple(spec["components"])
+    roles = roles_of(spec)
+    used = (roles.grader, roles.refiner) if setup.lists == "fixed" else tuple(spec["components"])
     return setup.grader == "llm" or not set(asking_parts(setup, spec["components"])).isdisjoint(used)
-
-
-def _final_refiner(spec: Mapping[str, Any]) -> str:
-    """Name the refiner between router and generator; empty where there is none. One beside the web is another thing."""
-    to = [one["receiver"].partition(".")[0] for one in spec["connections"] if one["sender"] == "router.generate"]
-    return next((name for name in to if str(spec["components"][name]["type"]).endswith(".StripRefiner")), "")

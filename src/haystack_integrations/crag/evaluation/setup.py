@@ -6,6 +6,7 @@ from typing import get_args
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.roles import roles_of
 from haystack_integrations.crag.vocabulary import Lists, OtherGrader
 
 
@@ -57,11 +58,12 @@ class Setup:
     @property
     def grader_name(self) -> str:
         """What the result calls the grader: as asked for, else the class that stands in the pipeline."""
-        part = read(self.pipeline)["components"].get("grader", {})
+        spec = read(self.pipeline)
+        part = spec["components"].get(roles_of(spec).grader, {})
         own = self.grader or str(part.get("type", "none")).rpartition(".")[2]
         return own if self.calibration is None else f"calibrated {own}" if self.is_cascade else "calibrated"
 
     @property
     def is_cascade(self) -> bool:
         """Whether a cheap scorer decides when the grader is asked."""
-        return {"scorer", "gate"} <= set(read(self.pipeline)["components"])
+        return bool(roles_of(read(self.pipeline)).scorer)

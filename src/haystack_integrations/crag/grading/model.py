@@ -31,8 +31,8 @@ from haystack_integrations.crag.grading.plan import SCHEMA_REFUSED
 logger = logging.getLogger(__name__)
 
 _FORMS: Final = frozenset({"response_format", "text_format"})
-_PLACES: Final = frozenset({"grades", "evaluations"})
-"""Where a reply may have its grades, and the name of the schema that it is asked for by; see `reply_schema`."""
+_PLACES: Final = frozenset({"grades", "evaluations", "scores"})
+"""Where a reply may have its grades, or the name of its schema, as of the one that is asked for; see `reply_schema`."""
 
 
 def reply_schema(*, reasons: bool) -> dict[str, Any]:
@@ -55,9 +55,15 @@ def reply_schema(*, reasons: bool) -> dict[str, Any]:
 
 def _is_for_answers(form: Any) -> bool:
     """Tell whether a schema that a user gave the generator has no place for grades."""
-    if isinstance(form, Mapping):
-        return form.get("type") == "json_schema" and _PLACES.isdisjoint(re.findall(r"\w+", str(form)))
-    return _PLACES.isdisjoint(getattr(form, "model_fields", _PLACES))
+    if not isinstance(form, Mapping):
+        form = {"schema": form.model_json_schema()} if hasattr(form, "model_json_schema") else {}
+    elif form.get("type") != "json_schema":
+        return False
+    words = set(re.findall(r"\w+", str(form)))
+    schema = (form.get("json_schema") or form).get("schema") or {}
+    # Of any keys, as ids are: an object that names none, or says of what kind the others are; or a list.
+    is_open = not schema.get("properties") or schema.get("additionalProperties") or "patternProperties" in schema
+    return not (is_open or _PLACES & words or {"id", "score"} <= words)
 
 
 class GradingModel:

@@ -43,6 +43,7 @@ def concluded(grading: Grading, span: Span, *, strict: bool) -> dict[str, Any]:
     of_set = set_score_of(all_grades)
     met: dict[str, Any] = {"reasks": tally.reasks, "bisections": tally.bisections, "canaries": tally.canaries}
     met |= {"repaired": tally.repaired, "positional": tally.positional, "unknown_ids": tally.unknown_keys}
+    met |= {"not_asked": all_grades.count(None)}  # of `max_documents`: the router misses no grade of these
     met |= {"cut": tally.cut, "cache_hits": tally.cache_hits, "cache_error": tally.cache_error}
     reasons = [f"grader_{status}:{reason}" for reason in dict.fromkeys(tally.reasons)] if failed else []
     limit = next((reason for reason in tally.reasons if reason in BUDGET_LIMITS), None)

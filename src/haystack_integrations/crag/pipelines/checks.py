@@ -233,3 +233,15 @@ def is_chat_model(part: Any) -> bool:
     """
     names = sockets_of(part, "input") or ()
     return "messages" in names and "documents" not in names and not hasattr(part, CHAT_GENERATOR)
+
+
+def models_in(parts: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Choose the chat models among what `load` was given: not put into the pipeline, but asked by the part of that name.
+
+    :param parts: What it was given, by argument.
+    :param spec: The pipeline as `read` gives it.
+    :returns: Chat generators by the name of the part.
+    """
+    asking = {name for name, part in spec["components"].items() if asks_a_model(part)} | {"grader", "generator"}
+    return {name: part for name, part in parts.items() if name in asking and is_chat_model(part)}

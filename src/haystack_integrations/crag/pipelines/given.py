@@ -1,9 +1,8 @@
 """What a caller hands to `load`, checked before anything is made of it: each slip is named by its argument."""
 
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +11,15 @@ from haystack.core.serialization import import_class_by_name
 
 from haystack_integrations.crag.chat.generators import check_generator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model
+from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model, models_in
 from haystack_integrations.crag.pipelines.forms import inputs_of, parts_in, settings_of
+from haystack_integrations.crag.pipelines.guesses import meant
 from haystack_integrations.crag.sockets import pipeline_of, sockets_of
 
 Spec = Mapping[str, Any]
 
 _ARGUMENTS: Final = ("store", "grader", "generator")
+_EMBEDDER: Final = "text_embedder"
 _OURS: Final = "haystack_integrations.crag."
 _CHAT_MODEL: Final = "a chat generator such as OpenAIChatGenerator(model=...)"
 _WANTED: Final = {"generator": _CHAT_MODEL, "grader": f"a grader such as HeuristicGrader(), or {_CHAT_MODEL}"}
@@ -72,8 +73,8 @@ def check_parts(name: str, parts: Spec, spec: Spec) -> None:
             wanted = _WANTED.get(part, "a component")
             msg = f"got a {type(value).__name__} as {part}, wanted {wanted}; pass one, or a mapping of settings for it"
             raise ConfigurationError(msg)
-    for part in ("grader", "generator"):
-        if is_chat_model(model := parts.get(part)) and asks_a_model(spec["components"].get(part, {})):
+    for part, model in models_in(parts, spec).items():
+        if asks_a_model(spec["components"].get(part, {})):
             check_generator(model)
     if is_chat_model(parts.get("grader")) and not asks_a_model(spec["components"]["grader"]):
         msg = (
@@ -182,11 +183,19 @@ def _fitting(names: Iterable[str], given: Spec, spec: Spec) -> str:
         value, parts = given[name], spec["components"]
         if is_chat_model(value):
             fits = sorted(parts.keys() & {"generator"})
+        elif _searches_by_vectors(value):
+            fits = [part for part, entry in parts.items() if _EMBEDDER in settings_of(entry)]
         else:
             fits = [part for part in parts if not any(_lacks(part, value, spec).values())]
         if fits and sockets_of(value, "input") is not None:
             return f"pass the {type(value).__name__} that came as {name!r} as {' or '.join(fits)}; "
     return ""
+
+
+def _searches_by_vectors(value: object) -> bool:
+    """Tell a retriever that `load` asks by text with the YAML's embedder, or that has one of its own."""
+    takes = sockets_of(value, "input") or {}
+    return hasattr(value, _EMBEDDER) or ("query_embedding" in takes and "query" not in takes)
 
 
 @contextmanager
@@ -205,26 +214,6 @@ def lent(parts: Spec) -> Iterator[None]:
             if (pipeline := pipeline_of(part)) is not None:
                 pipeline.remove_component(name)
         raise
-
-
-def meant(unknown: Iterable[str], known: Iterable[str]) -> str:
-    """
-    Guess what a mistyped name was meant to be.
-
-    :param unknown: Names that are not known.
-    :param known: Those that are.
-    :returns: A question for a message, with a space behind it; empty without a guess.
-    """
-    choices = list(known)
-    found = dict.fromkeys(guess for name in unknown for guess in _nearest(name, choices))
-    return f"did you mean {' and '.join(map(repr, found))}? " if found else ""
-
-
-def _nearest(name: str, choices: Sequence[str]) -> list[str]:
-    """Name the likeliest: one with all words of the name and more, or fewer of them, such as `upper_threshold`."""
-    words = {*name.split("_")}
-    alike = [one for one in choices if words <= {*one.split("_")} or words >= {*one.split("_")}]
-    return get_close_matches(name, alike or choices, n=1, cutoff=0.0 if alike else 0.5)
 
 
 def _check_plain(part: str, settings: Spec) -> None:

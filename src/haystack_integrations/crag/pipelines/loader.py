@@ -15,7 +15,7 @@ from haystack.core.super_component.super_component import InvalidMappingTypeErro
 
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, is_chat_model
+from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, models_in
 from haystack_integrations.crag.pipelines.forms import checked, inputs_of
 from haystack_integrations.crag.pipelines.given import (
     check_name,
@@ -24,8 +24,8 @@ from haystack_integrations.crag.pipelines.given import (
     check_sockets,
     check_store,
     lent,
-    meant,
 )
+from haystack_integrations.crag.pipelines.guesses import meant
 from haystack_integrations.crag.pipelines.index_fields import fields_of
 from haystack_integrations.crag.pipelines.keys import check_keys
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
@@ -156,8 +156,9 @@ def load(
     :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
         other part that asks a chat model, unless you pass that part yourself, or it keeps its model to itself, as
         Haystack's LLMRanker does: that asks the one of the file.
-    :param components: Any other component of the pipeline, by its name in the YAML; or a mapping of settings that
-        replace those of the YAML, for example `router={"preset": "conservative"}`.
+    :param components: Any other component of the pipeline, by its name in the YAML; or a chat generator for one that
+        asks one; or a mapping of settings that replace those of the YAML, for example
+        `router={"preset": "conservative"}`.
     :returns: A SuperComponent: run it, put it into another pipeline, or hand it to an Agent as a tool.
     :raises ConfigurationError: For an unknown pipeline or component name; the message lists the valid ones.
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first query.
@@ -169,7 +170,7 @@ def load(
     if store is not None:
         check_store(store)
     changes = {key: value for key, value in parts.items() if isinstance(value, dict)}
-    models = {key: parts[key] for key in ("grader", "generator") if is_chat_model(parts.get(key))}
+    models = models_in(parts, spec)
     live = {key: value for key, value in parts.items() if key in spec["components"] and key not in {*models, *changes}}
     if "generator" in models and not asks_a_model(spec["components"].get("generator", {})):
         live |= {"generator": models["generator"]} if "generator" in spec["components"] else {}

@@ -8,12 +8,16 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from haystack.core.serialization import generate_qualified_class_name
+
 from haystack_integrations.crag.chat_model import is_address
+from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
 from haystack_integrations.crag.pipelines.index_fields import holds_documents
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.roles import roles_of
 from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured
 from haystack_integrations.crag.store_profiles import (
     display_url,
@@ -180,5 +184,10 @@ def model_parts(name: str, answering: Any, grading: Any) -> dict[str, Any]:
     :param grading: The chat generator of a grader that asks one.
     :returns: Arguments of `load`.
     """
-    grader = read(name)["components"].get("grader", {})
-    return {"generator": answering, **({"grader": grading} if asks_a_model(grader) else {})}
+    spec = read(name)
+    parts, grader = spec["components"], roles_of(spec).grader
+    chosen = {"generator": answering, **({grader: grading} if grader and asks_a_model(parts[grader]) else {})}
+    writing = [part for part, entry in parts.items() if entry["type"] == generate_qualified_class_name(AnswerGenerator)]
+    if "generator" not in parts and len(writing) == 1 and isinstance(answering, AnswerGenerator):
+        return {**chosen, "generator": answering.chat_generator, writing[0]: answering}
+    return chosen

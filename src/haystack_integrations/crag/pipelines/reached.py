@@ -1,5 +1,6 @@
 """Whether a pipeline's inputs and outputs are there, and each part is reached: once, and again in each further pass."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any, Literal
@@ -40,7 +41,8 @@ def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     Refuse a part that waits for what nobody gives, what only it leads to, or what comes once and the rest in each pass.
 
     Of the first, Haystack tells at the first question. Of the others it tells nothing: the run ends at the part without
-    a result, in the last case in the second pass, since Haystack empties the sockets of what has run.
+    a result, in the last case in the second pass, since Haystack empties the sockets of what has run. An expander whose
+    queries nobody searches for ends it there, too.
 
     :param pipeline: A loaded pipeline.
     :param spec: Its YAML, as `read` gives it. What a run is given, Haystack keeps for all passes.
@@ -62,6 +64,7 @@ def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     if (why := waiting(pipeline, needs, first)) is not None:
         msg = f"{why}, by a line under inputs at the end of the file"
         raise ConfigurationError(msg)
+    _check_searched(pipeline, needs, _last(spec))
 
 
 def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
@@ -96,3 +99,24 @@ def _check_begun(pipeline: Pipeline, needs: Needs, runs: set[str], last: set[str
             f"value only from what comes behind; connect what begins it to {' or '.join(joiners)}"
         )
         raise ConfigurationError(msg)
+
+
+def _check_searched(pipeline: Pipeline, needs: Needs, last: set[str]) -> None:
+    """Refuse an expander that ends a loop for want of another query, and whose queries lead to no documents."""
+    for name in pipeline.graph.nodes:
+        gives, fed = sockets_of(pipeline.get_component(name), "output") or {}, defaultdict[str, set[str]](set)
+        if not {"query", "exhausted"} <= gives.keys() or not (judged := {*gives["exhausted"].receivers}):
+            continue
+        if any(gives[key].receivers for key in ("query", "queries") if key in gives):
+            continue
+        for _, taker, edge in pipeline.graph.out_edges(name, data=True):
+            if edge["from_socket"].name != "exhausted":  # a search may be asked by the state alone, as that of the web
+                fed[taker].add(edge["to_socket"].name)
+        begun = {taker for taker, keys in fed.items() if needs[taker].keys() <= keys}
+        if not running(pipeline, begun, needs) & (judged | last):
+            msg = (
+                f"{name!r} writes another query, and nothing searches for it, so that the run ends there without a "
+                f"result: what it gives leads to {' and '.join(sorted(judged))} by its `exhausted` alone; connect "
+                f"{name}.query to where the first query is searched for"
+            )
+            raise ConfigurationError(msg)

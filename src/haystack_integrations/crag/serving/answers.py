@@ -89,19 +89,20 @@ def _evidence(number: int, document: Document) -> dict[str, Any]:
     }
 
 
-def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = None) -> str:
+def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = None, *, cites: bool = True) -> str:
     """
     Say a run's outputs, for a chat.
 
     :param outputs: As for `answer_of`.
     :param follow_up: How its question was written out; None of a first one.
+    :param cites: Whether its `sources` stand below an answer.
     :returns: The answer and its `sources`; of a pipeline without a model the evidence itself, with a word of doubt
         where the verdict has one, or that nothing answers.
     """
     text, record, documents = _text(outputs), outputs.get("crag") or {}, outputs.get("documents") or ()
     doubt = ""
     if text is not None:
-        text = "\n\n".join(filter(None, [text, sources(outputs)]))
+        text = "\n\n".join(filter(None, [text, sources(outputs) if cites else ""]))
     else:
         doubt = doubtful(record, documents)
         shown = (f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence_of(documents))

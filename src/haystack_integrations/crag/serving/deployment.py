@@ -123,7 +123,8 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
             _share_cache(loaded, cache)
         if "answer_seconds" in settings.model_fields_set:
             _give_time(loaded, seconds)
-        make = partial(CragWrapper, name, spec, loaded, settings.question_chars, follow_ups=settings.follow_ups)
+        chat = {"follow_ups": settings.follow_ups, "cites": settings.sources}
+        make = partial(CragWrapper, name, spec, loaded, settings.question_chars, **chat)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
     if not (model or has_key()) and not settings.pipelines:

@@ -4,12 +4,12 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
 
 from dotenv import find_dotenv
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from haystack_integrations.crag.caching.redis_url import is_redis
 from haystack_integrations.crag.errors import ConfigurationError, NotConfiguredError
 from haystack_integrations.crag.pipelines.opening import INDEX, MEMORY
 from haystack_integrations.crag.settings import (
@@ -29,7 +29,6 @@ _SHARED: Final = {
     "redis_url": REDIS_SETTING,
     "calibration": CALIBRATION_SETTING,
 }
-_REDIS: Final = ("redis", "rediss", "unix")
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """Several values in one setting, separated by commas."""
@@ -55,6 +54,7 @@ class ServeSettings(BaseSettings):
     :param cors_origins: Origins of web pages that may call.
     :param uploads: Whether files can be uploaded into the index.
     :param follow_ups: Whether a chat's newest message is rewritten by what was said before it.
+    :param sources: Whether a chat's answer ends with a line of what it cites.
     :param question_chars: Longest question, in characters.
     :param body_bytes: Longest body of a request.
     :param upload_bytes: Longest body of an upload, all its files together.
@@ -86,6 +86,7 @@ class ServeSettings(BaseSettings):
     cors_origins: Names = ()
     uploads: bool = False
     follow_ups: bool = True
+    sources: bool = True
     question_chars: int = Field(default=4096, ge=1, le=1_000_000)
     body_bytes: int = Field(default=65_536, ge=256, le=100_000_000)
     upload_bytes: int = Field(default=10_000_000, ge=256, le=1_000_000_000)
@@ -125,7 +126,7 @@ class ServeSettings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _redis(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not _is_redis(value.get_secret_value()):
+        if value is not None and not is_redis(value.get_secret_value()):
             msg = "wanted redis://HOST:PORT/0, rediss:// or unix://"
             raise ValueError(msg)
         return value
@@ -212,18 +213,6 @@ def environment_name(name: str) -> str:
     :returns: Such as `CRAG_SERVE_PORT`.
     """
     return _SHARED.get(name, PREFIX + name.upper())
-
-
-def _is_redis(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return (
-            parts.scheme in _REDIS
-            and bool(parts.path if parts.scheme == "unix" else parts.hostname)
-            and parts.port != 0
-        )
-    except ValueError:
-        return False
 
 
 def _problem(entry: Any) -> str:

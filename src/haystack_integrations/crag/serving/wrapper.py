@@ -54,12 +54,20 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
     :param longest: Most characters of a question.
     :param follow_ups: Whether a chat's newest message is rewritten by what was said before it; without a model that
         could, an abstention says that it was asked by itself.
+    :param cites: Whether a chat's answer ends with a line of what it cites.
     """
 
     deployment_type = "pipeline"
 
     def __init__(
-        self, name: str, spec: Mapping[str, Any], loaded: LoadedPipeline, longest: int, *, follow_ups: bool = True
+        self,
+        name: str,
+        spec: Mapping[str, Any],
+        loaded: LoadedPipeline,
+        longest: int,
+        *,
+        follow_ups: bool = True,
+        cites: bool = True,
     ) -> None:
         """Wrap a loaded pipeline."""
         super().__init__()
@@ -67,7 +75,7 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         self.question_model = question_model(name, spec, _kinds(loaded), longest)
         self.description = f"{_purpose(spec)} {title(name)}. Pipeline: {name}."
         self._writers = _streaming_parts(loaded)
-        self._follow_ups, self._rewriter = follow_ups, _rewriter(loaded)
+        self._follow_ups, self._rewriter, self._cites = follow_ups, _rewriter(loaded), cites
 
     def setup(self) -> None:
         """Do nothing: the pipeline is loaded already, on the store that all wrappers share."""
@@ -104,7 +112,8 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         if not body.get("stream"):
             with translated(asked):
                 outputs = known or await self.loaded.run_async(**asked)
-                completion = chat_completion_response(spoken(outputs, follow_up), f"crag-{uuid4().hex}", model)
+                text = spoken(outputs, follow_up, cites=self._cites)
+                completion = chat_completion_response(text, f"crag-{uuid4().hex}", model)
                 completion.choices[0].finish_reason = finish_reason(outputs)
                 told = answer_of(outputs)
                 beside = {key: told[key] for key in ("evidence", "crag", "trace_id")}
@@ -152,7 +161,10 @@ class CragWrapper(BasePipelineWrapper):  # type: ignore[misc] # Hayhooks has no 
         wrote = False
 
         def ended(outputs: Mapping[str, Any]) -> None:
-            text = spoken(outputs, follow_up) if not wrote or failed_answer(outputs) else sources(outputs)
+            if not wrote or failed_answer(outputs):
+                text = spoken(outputs, follow_up, cites=self._cites)
+            else:
+                text = sources(outputs) if self._cites else ""
             why: Any = finish_reason(outputs)
             ends.append(StreamingChunk(content=f"\n\n{text}" if text and wrote else text, finish_reason=why))
             ends.extend(usage(usage_of(outputs, follow_up)))
