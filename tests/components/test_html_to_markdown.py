@@ -54,6 +54,24 @@ def test_a_part_of_a_page_is_read(part: str) -> None:
     assert converted(part.format("Caf\u00e9 from nine to five.")).lstrip("\ufeff") == "Caf\u00e9 from nine to five."
 
 
+@pytest.mark.parametrize(
+    ("charset", "name", "text"),
+    [
+        ("iso-8859-2", "iso-8859-2", "Biuro jest otwarte, proszę pytać o opłaty; zażółć gęślą jaźń."),
+        ("ISO-8859-1", "cp1252", "Kontoret på gården är öppet – för 9 €."),
+        ("euc-kr", "cp949", "영업시간은 아홉시부터입니다. 똠방각하"),
+        ("no-such-thing", "cp1252", "Kontoret på gården är öppet – för 9 €."),
+        ("", "cp1252", "Kontoret på gården är öppet – för 9 €."),
+    ],
+)
+def test_a_page_is_read_in_the_letters_that_it_names_or_in_those_of_western_europe(charset, name, text) -> None:
+    """As a browser reads it; it was guessed, and å was taken for ĺ, each ł for a letter of Latvian."""
+    head = f'<meta http-equiv="Content-Type" content="text/html; charset={charset}">' if charset else ""
+    page = f"<html><head>{head}</head><body><p>{text * 20}</p></body></html>"
+    (document,) = HtmlToMarkdown().run([ByteStream(page.encode(name))])["documents"]
+    assert document.content == text * 20
+
+
 @pytest.mark.parametrize("tag", ["<pre>{}</pre>", "<pre><code>{}</code></pre>", '<PRE class="x">{}</PRE>'])
 def test_code_stays_as_it_is(tag: str) -> None:
     """Its brackets are no formula, its comments no headings."""

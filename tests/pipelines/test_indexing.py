@@ -1025,7 +1025,7 @@ BAD_FILES = {
     "text.docx": (b"I am plain text.", "no zip archive"),
     "locked.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
     "binary.txt": (bytes(range(256)) * 4, "binary"),
-    "latin1.txt": ("Ein schöner Satz.".encode("latin-1"), "not UTF-8"),
+    "cyrillic.txt": ("Приветствие: schöner.".encode("cp1251", "ignore"), "not UTF-8"),
     "utf16.md": ("A sentence.".encode("utf-16")[:-1], "damaged text in UTF-16"),
     "empty.docx": (b"", "empty"),
     "picture.html": (b"\x89PNG\r\n\x1a\n" + bytes(100), "binary"),
@@ -1047,6 +1047,19 @@ def test_text_that_windows_calls_unicode_is_read(tmp_path, store):
     assert "| Basis | 4,90 € |" in found["fees.tsv"]
     assert all("Das Büro öffnet um acht." in found[name] for name in ("notes.txt", "office.html", "big.md"))
     assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 4, "unchanged": 4}
+
+
+def test_text_of_windows_in_western_europe_is_read_and_named(tmp_path, store):
+    """So Excel writes CSV; each such file had to be converted by hand."""
+    (tmp_path / "fees.csv").write_bytes("Tarif;Gebühr\r\nGroß;4,90 €\r\n".encode("cp1252"))
+    (tmp_path / "hours.md").write_text("Das Büro öffnet um acht.")
+    report = index(tmp_path, store, base=tmp_path)
+    assert not report.failures
+    (doubt,) = report.doubts
+    assert doubt.source == "fees.csv"
+    assert doubt.reason.startswith("got text that is not UTF-8, and read it as Windows-1252; ")
+    assert "| Groß | 4,90 € |" in contents(store)["fees.csv"]
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 2, "unchanged": 2}
 
 
 def test_bad_files_do_not_stop_the_others(folder, store, caplog):

@@ -6,6 +6,7 @@ from typing import Final
 from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
+from haystack_integrations.crag.formats.html_charset import in_utf8
 from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
@@ -68,8 +69,8 @@ def with_content_marked(page: bytes) -> bytes:
     """
     if b"html" not in page[:_BEGINNING].lower():  # else a part of a page, as an editor or a mail saves it, were none
         page = b"<!doctype html>\n" + page
-    # Byte by byte: which character set it is in is read later.
-    tree = load_html(without_no_text(page.decode("latin-1").replace("\0", "")).encode("latin-1"))
+    # Byte by byte: if it is not UTF-8 now, Trafilatura guesses what it is.
+    tree = load_html(without_no_text(in_utf8(page).decode("latin-1").replace("\0", "")).encode("latin-1"))
     if tree is None:
         return page
     if tree.tag != "html":

@@ -75,6 +75,7 @@ class Source:
     :param suffix: The kind of a file, in lower case; that of plain text for a long record.
     :param document: The ready document of a record that stays one.
     :param meta: What a long record tells besides.
+    :param encoding: What it was read as, of text of which that is not certain.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Source:
     suffix: str = ""
     document: Document | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    encoding: str = ""
 
 
 def provenance(name: str, shown: str, sha256: str) -> dict[str, Any]:
