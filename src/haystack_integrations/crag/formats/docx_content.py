@@ -13,9 +13,10 @@ from docx.oxml.ns import qn
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
-from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
+from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, table_of, take_out
 from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.formats.graphics import graphics_of
 from haystack_integrations.crag.formats.office_parts import completed
 
 # Word's built-in styles have these names in a file of any language.
@@ -69,6 +70,7 @@ def with_content_marked(data: bytes) -> bytes:
     part_lines(file.element.body)
     mark_struck(file.element.body)
     _place_notes(file)
+    _place_graphics(file)
     _unframe(file.element.body)
     straighten(file.element.body)
     levels, numbers = _levels(file), Numbers(file)
@@ -109,6 +111,16 @@ def _place_notes(file: DocxFile) -> None:
         for sign in list(file.element.body.iter(qn(tag))):
             if said := notes.pop(sign.get(qn("w:id")), ""):  # once: a file of many signs of one note is no larger
                 sign.addprevious(run_of(f" [{said}]")[0])
+
+
+def _place_graphics(file: DocxFile) -> None:
+    """Put what charts and diagrams say behind the paragraph that they stand in."""
+    links = dict(file.part.rels)
+    drawn = [(one, list(graphics_of(one, links))) for one in file.element.body.iter(qn("w:drawing"))]
+    for drawing, parts in reversed(drawn):
+        *_, place = drawing.iterancestors(qn("w:p"))
+        for part in reversed(parts):
+            place.addnext(_line(part) if isinstance(part, str) else table_of(part))
 
 
 def _unframe(body: Any) -> None:
