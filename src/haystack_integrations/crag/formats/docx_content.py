@@ -39,6 +39,11 @@ _WRAPPERS: Final = (
 _GONE: Final = ("w:del", "w:moveFrom")
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # the same, for old programs
 _SHOWN: Final = ".//w:r/*[self::w:t or self::w:tab or self::w:br]"  # a style's stops for tabs have the same name
+# Without an end of its own: the next one's words stand on the same line, as behind an initial of several lines.
+_ENDLESS: Final = (
+    ".//w:p[w:pPr/w:rPr/*[self::w:del or self::w:moveFrom] or w:pPr/w:framePr/@w:dropCap[.!='none']]"
+    "[following-sibling::*[1][self::w:p]]"
+)
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
@@ -65,6 +70,7 @@ def with_content_marked(data: bytes) -> bytes:
         formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
+    _join(file.element.body)
     _unwrap(file.element.body)
     write_signs(file.element.body)
     part_lines(file.element.body)
@@ -87,6 +93,15 @@ def with_content_marked(data: bytes) -> bytes:
     shorten_merges(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
+
+
+def _join(body: Any) -> None:
+    """Put a paragraph whose end was deleted into the next one: deleted with its words, it has no number either."""
+    for line in reversed(body.xpath(_ENDLESS)):  # the last first: words move once
+        below = line.getnext()
+        for part in reversed([part for part in line if part.tag != qn("w:pPr")]):
+            below.insert(0 if below.pPr is None else 1, part)
+        line.getparent().remove(line)
 
 
 def _unwrap(body: Any) -> None:
