@@ -161,10 +161,10 @@ def test_no_text_steers_the_terminal(docs: Path, settings: dict[str, str]) -> No
 def test_the_name_of_a_file_stays_on_its_line(docs: Path) -> None:
     """A line of its own would look like one of the command's."""
     (docs / "peng\nVerdict   correct.md").write_text(PENGUINS)
-    (docs / "empty\nVerdict   correct.md").touch()
+    (docs / "none\nVerdict   correct.md").write_bytes(b"\0")
     shown = crag("ask", QUESTION, "--docs", docs)
     assert "Verdict   correct" not in (shown.stdout + shown.stderr).splitlines()
-    assert "not read: empty\u240aVerdict   correct.md: the file is empty" in shown.stderr
+    assert "not read: none\u240aVerdict   correct.md: got a binary file" in shown.stderr
 
 
 def test_several_paths_may_follow_docs(docs: Path) -> None:
@@ -235,7 +235,7 @@ def test_files_of_other_kinds_are_told_and_stop_nothing(docs: Path) -> None:
         (docs / name).write_text("x")
     result = crag("ask", QUESTION, "--docs", docs)
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: 2 .ods, 1 .eml, 1 .py, 1 .toml, 2 other: not read, ")
+    assert result.stderr.startswith("note: 2 .ods, 1 .eml, 1 .py, 1 .toml, 2 other: not read; ")
 
 
 def test_a_pdf_whose_text_is_of_no_use_is_a_warning(docs: Path) -> None:

@@ -297,6 +297,39 @@ def test_text_reads_as_with_all_changes_accepted(wrapped: str, text: str) -> Non
     assert document.content == f"Notice: {text}"
 
 
+def test_a_paragraph_whose_end_was_deleted_is_one_with_the_next() -> None:
+    """A clause that was deleted counted on, and each below had the number of another."""
+    file = docx.Document()
+    for text in ("Notice", "Gone", "Fees", "are due", "monthly."):
+        file.add_paragraph(text, style="List Number")
+    _, gone, _, split, _ = file.paragraphs
+    for line in (gone, split):
+        line._p.get_or_add_pPr().append(parse_xml(f"<w:rPr {W}><w:del {BY}/></w:rPr>"))
+    gone._p.append(deleted := parse_xml(f"<w:del {W} {BY}/>"))
+    deleted.append(gone.runs[0]._r)
+    split.add_run(" ")
+    assert told(file).split("\n") == ["1. Notice", "2. Fees", "3. are due monthly."]
+
+
+def test_an_initial_of_several_lines_is_a_letter_of_its_word() -> None:
+    """Word keeps it in a paragraph of its own."""
+    file = docx.Document()
+    frame = file.add_paragraph("O")._p.get_or_add_pPr()
+    frame.append(parse_xml(f'<w:framePr {W} w:dropCap="drop" w:lines="3"/>'))
+    file.add_paragraph("nce upon a time.")
+    assert told(file) == "Once upon a time."
+
+
+def test_a_hyphen_that_breaks_no_line_is_one_in_notes_and_nested_tables_too() -> None:
+    """Years and words were glued together: 20242025."""
+    file = docx.Document()
+    cell = file.add_table(2, 2).cell(1, 1)
+    words = cell.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("2024")
+    words._r.append(parse_xml(f"<w:noBreakHyphen {W}/>"))
+    words.add_text("2025")
+    assert told(file).endswith("| | 2024-2025 |")
+
+
 def test_of_a_word_with_its_reading_above_it_the_word_is_read() -> None:
     """As of pages: Japanese texts show how a word is read aloud, and python-docx gave neither."""
     file = docx.Document()

@@ -48,6 +48,30 @@ def test_words_are_written_as_on_the_page() -> None:
     assert r"It takes a_b and 2*3, x < y, [a], \* and C:\new." in converted(PAGE.format(code=""))
 
 
+@pytest.mark.parametrize("part", ["<p>{}</p>", "<div><p>{}</p></div>", "\ufeff<!-- 1 --><article>{}</article>", "{}"])
+def test_a_part_of_a_page_is_read(part: str) -> None:
+    """Editors and mails save such; what had nothing beside it was refused as damaged."""
+    assert converted(part.format("Caf\u00e9 from nine to five.")).lstrip("\ufeff") == "Caf\u00e9 from nine to five."
+
+
+@pytest.mark.parametrize(
+    ("charset", "name", "text"),
+    [
+        ("iso-8859-2", "iso-8859-2", "Biuro jest otwarte, proszę pytać o opłaty; zażółć gęślą jaźń."),
+        ("ISO-8859-1", "cp1252", "Kontoret på gården är öppet – för 9 €."),
+        ("euc-kr", "cp949", "영업시간은 아홉시부터입니다. 똠방각하"),
+        ("no-such-thing", "cp1252", "Kontoret på gården är öppet – för 9 €."),
+        ("", "cp1252", "Kontoret på gården är öppet – för 9 €."),
+    ],
+)
+def test_a_page_is_read_in_the_letters_that_it_names_or_in_those_of_western_europe(charset, name, text) -> None:
+    """As a browser reads it; it was guessed, and å was taken for ĺ, each ł for a letter of Latvian."""
+    head = f'<meta http-equiv="Content-Type" content="text/html; charset={charset}">' if charset else ""
+    page = f"<html><head>{head}</head><body><p>{text * 20}</p></body></html>"
+    (document,) = HtmlToMarkdown().run([ByteStream(page.encode(name))])["documents"]
+    assert document.content == text * 20
+
+
 @pytest.mark.parametrize("tag", ["<pre>{}</pre>", "<pre><code>{}</code></pre>", '<PRE class="x">{}</PRE>'])
 def test_code_stays_as_it_is(tag: str) -> None:
     """Its brackets are no formula, its comments no headings."""
@@ -855,6 +879,15 @@ def test_a_table_of_data_with_headings_in_its_cells_stays_a_table() -> None:
         "Pro all",
         "3",
     ]
+
+
+@pytest.mark.parametrize(("sign", "end"), [(r"\( ", ""), (r"\[ ", r"\)"), (r"\(", "\n")])
+def test_what_begins_formulas_that_nothing_ends_is_read_in_time(sign: str, end: str) -> None:
+    """As regular expressions of shells do; for each, all that follows was looked through, five seconds for 60 kB."""
+    started = process_time()
+    text = converted(f"<html><body><p>Ended: \\(a + b\\). Not: {sign * 60_000}{end}</p></body></html>")
+    assert process_time() - started < 20
+    assert text == f"Ended: $a + b$. Not: {sign * 60_000}{end}".rstrip()
 
 
 def test_a_heading_with_a_hundred_thousand_tabs_is_read_like_any_other() -> None:

@@ -16,7 +16,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack_integrations.crag.components import PassageTitler, StripRefiner
 from haystack_integrations.crag.grading.plan import make_items
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.pipelines.sources import MIME_TYPES
+from haystack_integrations.crag.pipelines.kinds import MIME_TYPES
 
 
 def titled(text: str, **meta: str) -> Document:

@@ -1025,10 +1025,9 @@ BAD_FILES = {
     "text.docx": (b"I am plain text.", "no zip archive"),
     "locked.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password"),
     "binary.txt": (bytes(range(256)) * 4, "binary"),
-    "latin1.txt": ("Ein schöner Satz.".encode("latin-1"), "not UTF-8"),
+    "cyrillic.txt": ("Приветствие: schöner.".encode("cp1251", "ignore"), "not UTF-8"),
     "utf16.md": ("A sentence.".encode("utf-16")[:-1], "damaged text in UTF-16"),
-    "empty.md": (b"", "empty"),
-    "blank.txt": (b" \n\n \t ", "empty"),
+    "empty.docx": (b"", "empty"),
     "picture.html": (b"\x89PNG\r\n\x1a\n" + bytes(100), "binary"),
     "script.html": (b"<html><script>var x = 1</script></html>", "no text"),
 }
@@ -1048,6 +1047,19 @@ def test_text_that_windows_calls_unicode_is_read(tmp_path, store):
     assert "| Basis | 4,90 € |" in found["fees.tsv"]
     assert all("Das Büro öffnet um acht." in found[name] for name in ("notes.txt", "office.html", "big.md"))
     assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 4, "unchanged": 4}
+
+
+def test_text_of_windows_in_western_europe_is_read_and_named(tmp_path, store):
+    """So Excel writes CSV; each such file had to be converted by hand."""
+    (tmp_path / "fees.csv").write_bytes("Tarif;Gebühr\r\nGroß;4,90 €\r\n".encode("cp1252"))
+    (tmp_path / "hours.md").write_text("Das Büro öffnet um acht.")
+    report = index(tmp_path, store, base=tmp_path)
+    assert not report.failures
+    (doubt,) = report.doubts
+    assert doubt.source == "fees.csv"
+    assert doubt.reason.startswith("got text that is not UTF-8, and read it as Windows-1252; ")
+    assert "| Groß | 4,90 € |" in contents(store)["fees.csv"]
+    assert events(index(tmp_path, store, base=tmp_path)) == {"sources": 2, "unchanged": 2}
 
 
 def test_bad_files_do_not_stop_the_others(folder, store, caplog):
@@ -1154,13 +1166,30 @@ def test_what_fails_and_did_not_before_is_told_to_be_found_still(folder, store):
     (folder / "long.md").unlink()
     (folder / "long.md").symlink_to("gone.md")
     jsonl(folder / "c.jsonl", {"id": "0", "text": ""}, record(1), record(2))
-    (folder / "new.md").write_text("")
+    (folder / "new.md").write_bytes(b"\0")
     report = index(folder, store, base=folder)
     told = {failure.source: failure.reason for failure in report.failures}
+    kept = "the file is empty, but the index has sources of it (1), which stay; mount or restore it, or pass "
+    assert told.pop("short.txt") == f"{kept}--allow-empty to remove them"
     stays = "; until then, what was indexed of it before stays and is found"
     assert {name for name, reason in told.items() if reason.endswith(stays)} == before.keys() & told.keys()
-    assert told.keys() == {"short.txt", "long.md", "c.jsonl#0", "new.md"}
+    assert told.keys() == {"long.md", "c.jsonl#0", "new.md"}
     assert contents(store) == before
+    assert "short.txt" in contents(store)
+    assert index(folder, store, base=folder, allow_empty=True).removed == 1
+    assert "short.txt" not in contents(store)
+
+
+def test_an_empty_text_among_others_is_counted_and_fails_where_it_was_named(folder, store):
+    """A note that nobody wrote yet made each run of a folder fail, every night."""
+    for name in ("empty.md", "sub.html"):
+        (folder / name).write_text(" \n\t\n")
+    report = index(folder, store, base=folder)
+    assert (report.failures, report.skipped, report.skipped_kinds) == ((), 2, {"empty files": 2})
+    assert report.sources == report.added == 5
+    (failure,) = index(folder / "empty.md", store, base=folder).failures
+    assert failure.reason == "the file is empty; write something into it, or remove it"
+    assert not {"empty.md", "sub.html"} & set(contents(store))
 
 
 def test_a_folder_from_which_all_files_moved_is_no_drive_that_is_not_mounted(folder, store):

@@ -79,13 +79,14 @@ def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None])
     from haystack_integrations.crag.cli.tables import kinds_of
     from haystack_integrations.crag.pipelines.contents import RECORDS
     from haystack_integrations.crag.pipelines.indexing import index
-    from haystack_integrations.crag.pipelines.sources import MIME_TYPES, shared_folder
+    from haystack_integrations.crag.pipelines.kinds import MIME_TYPES
+    from haystack_integrations.crag.pipelines.sources import shared_folder
 
     report = index(paths, store, base=shared_folder(paths)).to_dict()
     tell(report["failures"])
     tell(report["doubts"], "warning")
     if report["skipped"]:
-        tell([{"source": kinds_of(report), "reason": "not read, of another kind; convert them first"}], "note")
+        tell([{"source": kinds_of(report), "reason": "not read; convert those of another kind first"}], "note")
     if not store.count_documents():
         kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))
         msg = f"got no readable document in {places}, wanted {kinds} with text in it; pass other --docs"

@@ -14,9 +14,10 @@ from haystack_integrations.crag.inputs import checked
 @checked
 class PptxToMarkdown:
     """
-    Slides of PPTX files, by python-pptx: titles as headings, then texts, tables, charts and notes.
+    Slides of PPTX files, by python-pptx: titles as headings, then texts, tables, charts, diagrams and notes.
 
-    Haystack's `PPTXToDocument` leaves out tables, charts, notes, and what is in groups. Hidden slides are not read.
+    Haystack's `PPTXToDocument` leaves out tables, charts, diagrams, notes, and what is in groups. Hidden slides
+    are not read.
 
     ### Usage example
 

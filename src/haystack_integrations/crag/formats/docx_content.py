@@ -13,9 +13,10 @@ from docx.oxml.ns import qn
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
-from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, take_out
+from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, table_of, take_out
 from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.formats.graphics import graphics_of
 from haystack_integrations.crag.formats.office_parts import completed
 
 # Word's built-in styles have these names in a file of any language.
@@ -38,6 +39,11 @@ _WRAPPERS: Final = (
 _GONE: Final = ("w:del", "w:moveFrom")
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # the same, for old programs
 _SHOWN: Final = ".//w:r/*[self::w:t or self::w:tab or self::w:br]"  # a style's stops for tabs have the same name
+# Without an end of its own: the next one's words stand on the same line, as behind an initial of several lines.
+_ENDLESS: Final = (
+    ".//w:p[w:pPr/w:rPr/*[self::w:del or self::w:moveFrom] or w:pPr/w:framePr/@w:dropCap[.!='none']]"
+    "[following-sibling::*[1][self::w:p]]"
+)
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
@@ -64,11 +70,13 @@ def with_content_marked(data: bytes) -> bytes:
         formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
+    _join(file.element.body)
     _unwrap(file.element.body)
     write_signs(file.element.body)
     part_lines(file.element.body)
     mark_struck(file.element.body)
     _place_notes(file)
+    _place_graphics(file)
     _unframe(file.element.body)
     straighten(file.element.body)
     levels, numbers = _levels(file), Numbers(file)
@@ -85,6 +93,15 @@ def with_content_marked(data: bytes) -> bytes:
     shorten_merges(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
+
+
+def _join(body: Any) -> None:
+    """Put a paragraph whose end was deleted into the next one: deleted with its words, it has no number either."""
+    for line in reversed(body.xpath(_ENDLESS)):  # the last first: words move once
+        below = line.getnext()
+        for part in reversed([part for part in line if part.tag != qn("w:pPr")]):
+            below.insert(0 if below.pPr is None else 1, part)
+        line.getparent().remove(line)
 
 
 def _unwrap(body: Any) -> None:
@@ -109,6 +126,16 @@ def _place_notes(file: DocxFile) -> None:
         for sign in list(file.element.body.iter(qn(tag))):
             if said := notes.pop(sign.get(qn("w:id")), ""):  # once: a file of many signs of one note is no larger
                 sign.addprevious(run_of(f" [{said}]")[0])
+
+
+def _place_graphics(file: DocxFile) -> None:
+    """Put what charts and diagrams say behind the paragraph that they stand in."""
+    links = dict(file.part.rels)
+    drawn = [(one, list(graphics_of(one, links))) for one in file.element.body.iter(qn("w:drawing"))]
+    for drawing, parts in reversed(drawn):
+        *_, place = drawing.iterancestors(qn("w:p"))
+        for part in reversed(parts):
+            place.addnext(_line(part) if isinstance(part, str) else table_of(part))
 
 
 def _unframe(body: Any) -> None:

@@ -12,7 +12,7 @@ OFF: Final = ("0", "false", "off")
 IS_ON: Final = "".join(f"[not(@w:val='{word}')]" for word in OFF)
 """The part of an XPath that leaves out a switch that says no."""
 
-_TEXT: Final = ("w:t", "w:tab", "w:br")
+_SIGNS: Final = {qn("w:noBreakHyphen"): "-", **dict.fromkeys(map(qn, ("w:tab", "w:br", "w:cr", "w:ptab")), " ")}
 _MOST_STEPS: Final = 10  # from a style to what it is based on
 
 
@@ -48,7 +48,8 @@ def text_of(one: Any) -> str:
     :param one: Its element.
     :returns: The text, on one line.
     """
-    lines = ("".join(part.text or " " for part in line.iter(*map(qn, _TEXT))) for line in one.iter(qn("w:p")))
+    parts = (line.iter(qn("w:t"), *_SIGNS) for line in one.iter(qn("w:p")))
+    lines = ("".join(_SIGNS.get(part.tag) or part.text or "" for part in line) for line in parts)
     return " ".join(" ".join(lines).split())
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from itertools import zip_longest
 from typing import Any, Final
 
 from docx.oxml import OxmlElement
@@ -14,6 +15,26 @@ _MOST_ROWS: Final = 10_000  # that begin further right: a file of nothing else w
 _MOST_ABOVE: Final = 3  # titles, and rows of names
 _MOST_COPIED: Final = 1_000_000  # elements: a thousand rows of a cell with a thousand words, each in a run of its own
 _MERGES: Final = "./w:tr/w:tc/w:tcPr/*[self::w:gridSpan or self::w:vMerge]"
+
+
+def table_of(rows: Sequence[Sequence[str]]) -> Any:
+    """
+    Make a table.
+
+    :param rows: The texts of its cells.
+    :returns: A `w:tbl` of the columns with a text.
+    """
+    columns = [column for column in zip_longest(*rows, fillvalue="") if any(column)]
+    table, grid = OxmlElement("w:tbl"), OxmlElement("w:tblGrid")
+    grid.extend(OxmlElement("w:gridCol") for _ in columns)
+    table.extend([OxmlElement("w:tblPr"), grid])
+    for row in zip(*columns, strict=True):
+        table.append(line := OxmlElement("w:tr"))
+        for text in row:
+            line.append(cell := OxmlElement("w:tc"))
+            cell.append(words := OxmlElement("w:p"))
+            words.append(run_of(text))
+    return table
 
 
 def straighten(body: Any) -> None:

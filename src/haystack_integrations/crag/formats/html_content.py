@@ -6,11 +6,12 @@ from typing import Final
 from lxml.html import HtmlElement, builder, tostring
 from trafilatura import load_html
 
+from haystack_integrations.crag.formats.html_charset import in_utf8
 from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
 from haystack_integrations.crag.formats.html_links import without_links
 from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
-from haystack_integrations.crag.formats.html_marks import END, with_words_marked
+from haystack_integrations.crag.formats.html_marks import END, with_open_formulas_marked, with_words_marked
 from haystack_integrations.crag.formats.html_paragraphs import (
     with_cells_in_line,
     with_paragraphs,
@@ -51,6 +52,7 @@ _KEPT: Final = {
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
+_BEGINNING: Final = 50  # in which Trafilatura looks for a sign that it is a page
 _MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
 
@@ -65,8 +67,10 @@ def with_content_marked(page: bytes) -> bytes:
     :param page: An HTML page.
     :returns: The page in UTF-8; the same if there is no body.
     """
-    # Byte by byte: which character set it is in is read later.
-    tree = load_html(without_no_text(page.decode("latin-1").replace("\0", "")).encode("latin-1"))
+    if b"html" not in page[:_BEGINNING].lower():  # else a part of a page, as an editor or a mail saves it, were none
+        page = b"<!doctype html>\n" + page
+    # Byte by byte: if it is not UTF-8 now, Trafilatura guesses what it is.
+    tree = load_html(without_no_text(in_utf8(page).decode("latin-1").replace("\0", "")).encode("latin-1"))
     if tree is None:
         return page
     if tree.tag != "html":
@@ -100,6 +104,7 @@ def with_content_marked(page: bytes) -> bytes:
         without_tables_in_lists,
         with_terms,
         with_words_marked,
+        with_open_formulas_marked,
     ):
         change(body)
     article = builder.E.main(*body, itemprop="articleBody")

@@ -1,4 +1,4 @@
-"""Marks by which Trafilatura keeps what it would take for a button, or for a page without a text."""
+"""Marks by which Trafilatura keeps what it would take for a button or an empty page, and reads any page in time."""
 
 import re
 from typing import Final
@@ -14,6 +14,7 @@ END: Final = MARK * 12
 _ONE_WORD: Final = re.compile(
     r"(?m)^([^\w\n]*[^\W\d_][\w-]{0,18}+(?<=[^\W\d_]))(?=[^\S\n]*$)"
 )  # "Print", "Email", "PDF": to Trafilatura a button
+_FORMULAS: Final = (("\\(", "\\)"), ("\\[", "\\]"))
 
 
 def with_words_marked(body: HtmlElement) -> None:
@@ -27,3 +28,19 @@ def with_words_marked(body: HtmlElement) -> None:
             # Most texts are one line of several words; to write them anew takes longer than all else here.
             if said and (" " not in said.strip() or "\n" in said) and _ONE_WORD.search(said):
                 setattr(one, name, _ONE_WORD.sub(rf"\1{MARK}", said))
+
+
+def with_open_formulas_marked(body: HtmlElement) -> None:
+    """
+    Write a mark into what begins a formula that nothing ends: for each, Trafilatura looks through all that follows.
+
+    :param body: The body of a page, changed in place.
+    """
+    for one in body.iter():
+        for name, said in (("text", one.text), ("tail", one.tail)):
+            if said and "\\" in said:
+                text = said
+                for begin, end in _FORMULAS:
+                    ended, last, rest = text.rpartition(end)
+                    text = ended + last + rest.replace(begin, begin[0] + MARK + begin[1])
+                setattr(one, name, text)

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.formulas import MATH, formula_of, raised
+from haystack_integrations.crag.formats.graphics import graphics_of
 from haystack_integrations.crag.formats.numerals import FORMS
 from haystack_integrations.crag.formats.office_parts import completed
-from haystack_integrations.crag.formats.pptx_charts import chart_as_markdown
-from haystack_integrations.crag.formats.sheets import markdown_of
+from haystack_integrations.crag.formats.sheets import markdown_of, table_of
 
 _CHOICES: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -48,7 +47,8 @@ def _told(number: int, slide: "Slide", upper: int) -> Iterator[str]:
     _with_formulas(slide.element)
     title = _title(slide, upper)
     heading = "" if title is None else " ".join(title.text_frame.text.split())
-    told = list(_shapes(shape for shape in slide.shapes if title is None or shape._element is not title._element))
+    shapes = [shape for shape in slide.shapes if title is None or shape._element is not title._element]
+    told = list(_shapes(shapes, dict(slide.part.rels)))
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
         told.append(escaped(notes.text.strip()))
     if heading or told:  # what has no title is not of the slide before it
@@ -110,17 +110,17 @@ def _with_formulas(slide: Any) -> None:
             holder.addprevious(run)
 
 
-def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
+def _shapes(shapes: Iterable[Any], links: dict[str, Any]) -> Iterator[str]:
     for shape in shapes:
         if hasattr(shape, "shapes"):  # a group
-            yield from _shapes(shape.shapes)
+            yield from _shapes(shape.shapes, links)
         elif shape.has_text_frame:
             yield from filter(None, [_list(shape.text_frame.paragraphs)])
         elif getattr(shape, "has_table", False):
             yield markdown_of(_rows(shape.table))
-        elif getattr(shape, "has_chart", False):
-            with suppress(Exception):  # a kind that python-pptx does not read
-                yield from list(chart_as_markdown(shape.chart))
+        else:
+            for part in graphics_of(shape._element, links):
+                yield from [escaped(part)] if isinstance(part, str) else table_of(part)
 
 
 def _rows(table: Any) -> Iterator[list[str]]:

@@ -54,7 +54,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Empty(Failure):
-    """A folder or a JSON Lines file with nothing in it to index: a failure only where something was indexed of it."""
+    """
+    A folder or a file with nothing in it to index: a failure only where something was indexed of it.
+
+    :param is_file: Whether it is a file.
+    """
+
+    is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ class Source:
     :param suffix: The kind of a file, in lower case; that of plain text for a long record.
     :param document: The ready document of a record that stays one.
     :param meta: What a long record tells besides.
+    :param encoding: What it was read as, of text of which that is not certain.
     """
 
     name: str
@@ -78,6 +85,7 @@ class Source:
     suffix: str = ""
     document: Document | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    encoding: str = ""
 
 
 def provenance(name: str, shown: str, sha256: str) -> dict[str, Any]:
@@ -155,7 +163,7 @@ def records(file: BinaryIO, name: str, shown: str) -> Iterator[Source | Failure]
             yield Failure(name, f"got no record in {number} lines, wanted a JSON object per line; the rest is not read")
             return
     if not good and not bad:
-        yield Empty(name, "got no record in it")
+        yield Empty(name, "got no record in it", is_file=True)
 
 
 def _record(line: bytes, file: str, shown: str, number: int) -> Source | Failure:

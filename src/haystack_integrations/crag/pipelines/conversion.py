@@ -16,8 +16,9 @@ from haystack_integrations.crag.formats import html_leading, sphinx_leading
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
 from haystack_integrations.crag.pipelines.file_checks import HTML, doubt, in_utf8, problem
 from haystack_integrations.crag.pipelines.identity import identity_of
+from haystack_integrations.crag.pipelines.kinds import MIME_TYPES
 from haystack_integrations.crag.pipelines.loader import load
-from haystack_integrations.crag.pipelines.sources import MIME_TYPES, by_source
+from haystack_integrations.crag.pipelines.sources import by_source
 
 _SPHINX: Final = (".rst", ".txt", ".md")
 _SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take

@@ -8,7 +8,9 @@ from typing import Final
 
 from haystack import Document
 
+from haystack_integrations.crag.formats.western import western
 from haystack_integrations.crag.pipelines.contents import Source
+from haystack_integrations.crag.pipelines.kinds import is_text
 from haystack_integrations.crag.pipelines.office_files import OFFICE, WORKBOOKS, office_problem, workbook_doubt
 from haystack_integrations.crag.pipelines.pdf_files import pdf_doubt, pdf_problem
 from haystack_integrations.crag.texts.titles import titled
@@ -25,27 +27,34 @@ _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")  # two-byte text has a mark at its st
 
 def in_utf8(source: Source) -> Source:
     """
-    Write a text in UTF-16, which Windows calls Unicode, in the one encoding that all converters read.
+    Write a text in UTF-16, which Windows calls Unicode, or in Windows' letters, in what all converters read.
 
     :param source: A file.
-    :returns: The file in UTF-8; the file as it is, if it does not begin with the mark of UTF-16 or breaks its rules.
+    :returns: The file in UTF-8; the file as it is, if it is no text or of other letters. A page of HTML may name its
+        own, which its converter reads.
     """
-    if not source.data.startswith(_UTF16) or source.data.startswith(BOM_UTF32_LE):
+    if source.data.startswith(BOM_UTF32_LE):
         return source
-    try:
-        return replace(source, data=source.data.decode("utf-16").encode())
-    except UnicodeDecodeError:
+    with suppress(UnicodeDecodeError):
+        if source.data.startswith(_UTF16):
+            return replace(source, data=source.data.decode("utf-16").encode())
+        source.data.decode()
         return source
+    is_other = source.data.startswith(_UTF16) or source.suffix in HTML or not is_text(source.suffix)
+    text = None if is_other else western(source.data)
+    return source if text is None else replace(source, data=text.encode(), encoding="Windows-1252")
 
 
 def doubt(source: Source, parts: Sequence[Document]) -> str | None:
     """
-    Tell why few questions will find what a file shows: a PDF of pictures, a workbook without its results.
+    Tell why few questions will find what a file shows: a PDF of pictures, a workbook without its results, odd letters.
 
     :param source: A file.
     :param parts: What was read of it, in order.
     :returns: What is wrong and the way out, or None.
     """
+    if source.encoding:
+        return f"got text that is not UTF-8, and read it as {source.encoding}; if letters are wrong, save it as UTF-8"
     with suppress(Exception):  # whatever a damaged file leads to: its text was read nevertheless
         if source.suffix in WORKBOOKS:
             return workbook_doubt(source.data)

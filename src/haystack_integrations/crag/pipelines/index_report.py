@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.pipelines.contents import Failure
 
-_LINKS: Final = "pages of links"
+_NAMES: Final = {"skipped": "pages of links", "empty": "empty files"}
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class IndexReport:
     :param updated: Sources that replaced an older version.
     :param unchanged: Sources that the store held already.
     :param removed: Sources that vanished, and whose documents were deleted.
-    :param skipped: Files in directories of a kind that is not indexed, and pages that only lead to others.
+    :param skipped: Files in directories of a kind that is not indexed, pages that only lead to others, and empty text.
     :param skipped_kinds: How many of them have which suffix, the most first; "" for those without a usual one. Pages
-        are `pages of links`.
+        are `pages of links`, and empty text is `empty files`.
     :param documents_written: Documents written.
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
@@ -57,8 +57,9 @@ class IndexReport:
         :param doubts: As above.
         :returns: The report, without a time.
         """
-        kinds = {**skipped, **({_LINKS: counts["skipped"]} if counts.get("skipped") else {})}
-        values: dict[str, Any] = {**counts, "skipped": sum(kinds.values()), "skipped_kinds": kinds}
+        kinds = {**skipped, **{name: counts[key] for key, name in _NAMES.items() if counts.get(key)}}
+        others = {key: count for key, count in counts.items() if key not in _NAMES}
+        values: dict[str, Any] = {**others, "skipped": sum(kinds.values()), "skipped_kinds": kinds}
         return cls(**values, failures=tuple(failures), doubts=tuple(doubts))
 
     def to_dict(self) -> dict[str, Any]:

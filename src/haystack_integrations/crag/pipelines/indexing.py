@@ -116,6 +116,7 @@ class _Run:
         """Decide what becomes of a source."""
         if isinstance(found, Empty):
             self._empty[found.source] = found.reason
+            self._count["empty"] += found.is_file
             return
         if isinstance(found, Failure):
             if self._shard.takes(found.source):

@@ -25,31 +25,10 @@ from haystack_integrations.crag.pipelines.contents import (
     provenance,
     records,
 )
+from haystack_integrations.crag.pipelines.kinds import SUFFIXES, is_text
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.pipelines.shards import Shard
 
-_DOCX: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_PPTX: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-_XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-MIME_TYPES: Final = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".mdx": "text/markdown",
-    **dict.fromkeys((".txt", ".rst", ".adoc", ".asciidoc"), "text/plain"),
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".pdf": "application/pdf",
-    # With macros, which nothing here runs, they have the same text.
-    **dict.fromkeys((".docx", ".docm"), _DOCX),
-    **dict.fromkeys((".pptx", ".pptm"), _PPTX),
-    **dict.fromkeys((".xlsx", ".xlsm"), _XLSX),
-    ".csv": "text/csv",
-    ".tsv": "text/csv",
-}
-"""The files that `indexing.yml` converts, by suffix."""
-
-SUFFIXES: Final = (*MIME_TYPES, RECORDS)  # all files that can be indexed
 _SUFFIX: Final = re.compile(r"\.\w{1,10}")
 _HIDDEN: Final = (".", "~$")  # also Office's note of who has a document open, which lies beside it for so long
 _MAX_FILE: Final = 100_000_000
@@ -143,8 +122,11 @@ def read(listing: Listing) -> Iterator[Source | Failure]:
                 yield Failure(name, f"got {status.st_size} bytes, wanted at most {_MAX_FILE}; split the file")
             else:
                 data = path.read_bytes()
-                shown, sha256 = listing.shown(name), hashlib.sha256(data).hexdigest()
-                yield Source(name, shown, sha256, data, path.suffix.lower())
+                shown, sha256, suffix = listing.shown(name), hashlib.sha256(data).hexdigest(), path.suffix.lower()
+                if is_text(suffix) and not data.strip() and name not in listing.names:
+                    yield Empty(name, "the file is empty", is_file=True)
+                else:
+                    yield Source(name, shown, sha256, data, suffix)
         except OSError as error:
             yield Failure(name, f"cannot be read ({error.strerror}); check that it is there and that you may read it")
 

@@ -195,7 +195,7 @@ def _store(settings: ServeSettings) -> Any:
     if settings.docs:
         report = index(settings.docs, store, base=shared_folder(settings.docs))
         kinds = [f"{count} {kind or 'other'}" for kind, count in report.skipped_kinds.items()][:_MOST_KINDS]
-        left_out = f"; not read: {', '.join(kinds)}, of another kind" if kinds else ""
+        left_out = f"; not read: {', '.join(kinds)}" if kinds else ""
         words = "Indexed: {added} sources, {failed} failures{left_out}"
         logger.info(words, added=report.added, failed=len(report.failures), left_out=left_out)
         told = [f"{one.source} is not indexed: {one.reason}" for one in report.failures]

@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.pipelines.indexing import index
+from haystack_integrations.crag.pipelines.kinds import SUFFIXES
 from haystack_integrations.crag.pipelines.listing import UPLOADS, shown_upload
-from haystack_integrations.crag.pipelines.sources import SUFFIXES
 from haystack_integrations.crag.serving.failures import ServeError, no_room, translated
 from haystack_integrations.crag.serving.problems import Problem
 from haystack_integrations.crag.store_profiles import elasticsearch_client, has_index, server_of
