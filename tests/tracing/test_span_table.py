@@ -51,6 +51,13 @@ def test_the_retrievers_of_a_run_say_what_they_gave(spans: InMemorySpanExporter,
     assert (join["crag.documents.in.bm25"], join["crag.documents.in.dense"], join["crag.documents.out"]) == (5, 5, 5)
 
 
+def test_a_join_names_the_first_search_as_the_route_does(spans: InMemorySpanExporter, store: Any) -> None:
+    """Also in a pipeline whose guard gives the first strategy no name."""
+    load("ranked_rag", store=store, generator=scripted("x"), grader=grading_by(lambda _: 0.9)).run(query=QUESTION)
+    (join,), (route,) = named(spans, "crag.join"), named(spans, "crag.route")
+    assert join["crag.retrieval.strategy"] == route["crag.retrieval.strategy"] == "first"
+
+
 @pytest.mark.parametrize("top_k", [None, 3])
 def test_a_search_of_elasticsearch_names_its_index_and_how_many_it_asked_for(
     spans: InMemorySpanExporter, top_k: int | None
