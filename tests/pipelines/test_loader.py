@@ -78,6 +78,16 @@ def test_a_grader_may_be_a_component_or_a_chat_model(store: Any) -> None:
     assert grader.chat_generator is generator.chat_generator
 
 
+def test_a_model_among_the_settings_of_a_part_is_the_one_it_asks(store: Any) -> None:
+    """Beside the one for the answer: a small model may grade or rewrite, with other settings changed as well."""
+    small, large = grading_by(lambda _: 0.9), scripted("In Antarctica [1].")
+    settings = {"chat_generator": small, "max_chars_per_document": 500}
+    rag = load("strict_rag", store=store, generator=large, grader=settings, rewriter={"chat_generator": small})
+    asked = {part: rag.pipeline.get_component(part).chat_generator for part in ("generator", "grader", "rewriter")}
+    assert asked == {"generator": large, "grader": small, "rewriter": small}
+    assert rag.run(query=QUESTION)["crag"]["verdict"] == "correct"
+
+
 def test_the_batch_grader_can_take_the_heuristics_place(store: Any) -> None:
     """Graders have the same sockets."""
     from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader

@@ -51,6 +51,25 @@ def test_the_retrievers_of_a_run_say_what_they_gave(spans: InMemorySpanExporter,
     assert (join["crag.documents.in.bm25"], join["crag.documents.in.dense"], join["crag.documents.out"]) == (5, 5, 5)
 
 
+def test_a_join_names_the_first_search_as_the_route_does(spans: InMemorySpanExporter, store: Any) -> None:
+    """Also in a pipeline whose guard gives the first strategy no name."""
+    load("ranked_rag", store=store, generator=scripted("x"), grader=grading_by(lambda _: 0.9)).run(query=QUESTION)
+    (join,), (route,) = named(spans, "crag.join"), named(spans, "crag.route")
+    assert join["crag.retrieval.strategy"] == route["crag.retrieval.strategy"] == "first"
+
+
+def test_no_attribute_of_a_span_is_an_empty_text(spans: InMemorySpanExporter, store: Any) -> None:
+    """A missing key has no value: here the strategy of a query that goes to the web."""
+    model = {"chat_generator": scripted("canary birds")}
+    grader = {"chat_generator": grading_by(lambda _: 0.1)}
+    load("strict_rag", store=store, generator=scripted("x"), grader=grader, rewriter=model).run(query=QUESTION)
+    (expanded,) = named(spans, "crag.expand")
+    assert expanded["crag.expand.mode"] == "web"
+    assert "crag.retrieval.strategy" not in expanded
+    ours = [span for span in spans.get_finished_spans() if span.name.startswith("crag.")]
+    assert [(span.name, key) for span in ours for key, value in (span.attributes or {}).items() if value == ""] == []
+
+
 @pytest.mark.parametrize("top_k", [None, 3])
 def test_a_search_of_elasticsearch_names_its_index_and_how_many_it_asked_for(
     spans: InMemorySpanExporter, top_k: int | None

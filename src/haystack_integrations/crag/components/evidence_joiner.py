@@ -6,6 +6,7 @@ from typing import Any, Literal
 from haystack import Document, component
 
 from haystack_integrations.crag.deciding.miswired import check_handed_on
+from haystack_integrations.crag.deciding.records import FIRST_STRATEGY
 from haystack_integrations.crag.deciding.retrieval_report import together
 from haystack_integrations.crag.fusion import FUSIONS, Hit, check_weights, content_key, fuse, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of, unite, without_grade
@@ -109,7 +110,8 @@ class EvidenceJoiner:
         weights = dict(sorted({**self.weights, **(known.weights if known is not None else {})}.items()))
         if known is not None and self.kept_weight is not None:
             lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
-        with trace("crag.join", crag_retrieval_strategy=known.strategy if known is not None else None) as span:
+        strategy = None if known is None else known.strategy or FIRST_STRATEGY  # named as the route names it
+        with trace("crag.join", crag_retrieval_strategy=strategy) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)
             found = [self._document(hit, known) for hit in hits[: self.top_k]]
             documents = within_tokens(found, self.max_tokens)

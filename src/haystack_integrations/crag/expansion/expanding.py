@@ -228,7 +228,7 @@ class Expansion:
         return {
             "openinference.span.kind": "CHAIN",
             "crag.queries.count": len(result["state"].queries),
-            "crag.retrieval.strategy": self.strategy["name"],
+            "crag.retrieval.strategy": self.strategy["name"] or None,
             "crag.expand.mode": report["mode"],
             "crag.expand.source": report["source"],
             "crag.expand.fallback": report["fallback"],

@@ -154,8 +154,8 @@ def load(
         the YAML's in-memory store.
     :param grader: A grader component, or a chat generator for the YAML's own grader.
     :param generator: A chat generator for the answer, or an AnswerGenerator with one; its model also serves every
-        other part that asks a chat model, unless you pass that part yourself, or it keeps its model to itself, as
-        Haystack's LLMRanker does: that asks the one of the file.
+        other part that asks a chat model, unless you pass that part or a `chat_generator` among its settings, or it
+        keeps its model to itself, as Haystack's LLMRanker does: that asks the one of the file.
     :param components: Any other component of the pipeline, by its name in the YAML; or a chat generator for one that
         asks one; or a mapping of settings that replace those of the YAML, for example
         `router={"preset": "conservative"}`.
@@ -198,17 +198,20 @@ def load(
         if store is not None:
             check_asked(pipeline, store, ask)
         loaded = _wrapped(name, pipeline, spec)
-    _give_models(pipeline, spec["components"], live, models)
+    _give_models(pipeline, spec["components"], live, models, changes)
     return loaded
 
 
-def _give_models(pipeline: Pipeline, declared: Any, live: Mapping[str, Any], models: Mapping[str, Any]) -> None:
+def _give_models(
+    pipeline: Pipeline, declared: Any, live: Mapping[str, Any], models: Mapping[str, Any], changes: Mapping[str, Any]
+) -> None:
     """Let the parts that the YAML has, and that ask a chat model, ask the caller's."""
     for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
         asking: Any = pipeline.get_component(part)
         if not hasattr(asking, CHAT_GENERATOR):
             continue  # Haystack's LLMRanker shows its model to nobody, and keeps that of the file
-        model = models.get(part, models.get("generator", asking.chat_generator))
+        is_named = CHAT_GENERATOR in changes.get(part, {})  # among the settings that the caller gives this part
+        model = asking.chat_generator if is_named else models.get(part, models.get("generator", asking.chat_generator))
         answers = part == "generator" or isinstance(asking, AnswerGenerator)
         asking.chat_generator = model if answers else _quiet(model)
 
