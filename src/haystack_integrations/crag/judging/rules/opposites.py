@@ -85,6 +85,7 @@ _GROUPS: Final = (
     (_kind("wholesale"), _kind("retail", "shop|store")),
     (_kind("urban", "town|cit(?:y|ies)"), _kind("rural", "countr|village")),
 )
+_ANY: Final = re.compile("|".join(kind.named.pattern for group in _GROUPS for kind in group), re.IGNORECASE)
 # "For outside only" tells that it is not for inside.
 _ONLY: Final = re.compile(r"(?i)\b(?:only|alone|exclusively|solely|not?)\b")
 
@@ -113,7 +114,7 @@ def untold_kinds(query: str, shown: Sequence[str]) -> Iterator[str]:
 
 def _kinds_in(query: str) -> Iterator[tuple[str, _Kind, Sequence[_Kind]]]:
     """Give the word of each kind that a question asks for, the kind, and the others; none of a group of two of them."""
-    for group in _GROUPS:
+    for group in _GROUPS if _ANY.search(query) else ():  # most questions ask for none
         asked = [(named[0], kind) for kind in group if (named := kind.named.search(query))]
         if len(asked) == 1 and asked[0][1].is_asked:
             word, kind = asked[0]

@@ -54,6 +54,7 @@ _DAY: Final = re.compile(
     r"|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
+_IN_WORD: Final = re.compile(r"\w")
 _STEM, _ENDING = 4, 4
 _FEWEST: Final = 2
 
@@ -155,4 +156,8 @@ def is_begun(part: str, text: str) -> bool:
     :param text: Any text, in small letters.
     :returns: Whether a word of the text begins so.
     """
-    return re.search(rf"(?<!\w){re.escape(part[: max(_STEM, len(part) - _ENDING)])}", text) is not None
+    begins = part[: max(_STEM, len(part) - _ENDING)]
+    place = text.find(begins)  # a pattern for each name took ten times as long, most of it to compile
+    while place > 0 and _IN_WORD.match(text, place - 1):
+        place = text.find(begins, place + 1)
+    return place >= 0

@@ -38,12 +38,15 @@ def of_other_sections(asked: Asked, texts: Sequence[tuple[str, str]]) -> NDArray
     :returns: For each whether a heading is named, no section that has its words has any other word of the question, and
         another section has one. What is in the title, or in all sections, counts as asked of none of them.
     """
-    return np.array([_is_apart({*asked.terms}, {*terms(title)}, content) for title, content in texts])
+    return np.array([_is_apart({*asked.terms}, title, content) for title, content in texts])
 
 
-def _is_apart(wanted: set[str], above: set[str], content: str) -> bool:
-    sections = [*_sections(content)]
+def _is_apart(wanted: set[str], title: str, content: str) -> bool:
     # Most documents have no section that is named, and then what they say need not be read.
+    sections = [*_sections(content)]
+    if not any(head & wanted for head, _ in sections):
+        return False
+    above = {*terms(title)}
     if not any(head - above and head - above <= wanted for head, _ in sections):
         return False
     texts = [{*terms("\n".join(lines))} for _, lines in sections]

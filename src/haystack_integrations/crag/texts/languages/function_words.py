@@ -39,6 +39,7 @@ _TELLING: Final = {
     language: common.union(_as_typed(lists.TELLING.get(language, "").split()))
     for language, common in FUNCTION_WORDS.items()
 }
+_NOT_ENGLISH: Final = frozenset[str]().union(*_TELLING.values()) - STOP_WORDS
 
 _ASKING: Final = (
     "who whom whose what which when where why how many much wer wen wem wessen wann wo woher wohin warum wieso weshalb "
@@ -127,6 +128,8 @@ def language_of(words: Sequence[str]) -> str | None:
         than twice as many as it has of English; else None.
     """
     asked = set(words)
+    if asked.isdisjoint(_NOT_ENGLISH):  # nearly always: what asks is one word, and two are needed
+        return None
     best = max(_TELLING, key=lambda language: len(asked & _TELLING[language]))
     known = FUNCTION_WORDS[best]
     # A word of both languages, as `in` and `was`, tells neither; but in front `was` asks, and few words of English do.

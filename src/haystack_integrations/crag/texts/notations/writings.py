@@ -35,8 +35,8 @@ def written_otherwise(query: str, texts: Sequence[str]) -> Iterator[tuple[str, s
     if not said:
         return
     shown = _Shown(texts)
-    for kind, writings in _groups():
-        typed = None if said.isdisjoint(map(str.lower, writings)) else _found(query, writings)
+    for kind, writings, lowered in _groups():
+        typed = None if said.isdisjoint(lowered) else _found(query, writings)
         if typed is None:
             continue
         pair = _with_number(query, typed, writings, shown) if kind == "units" else None
@@ -79,7 +79,7 @@ def _counted(query: str, number: str) -> str:
     """Give a pattern of what is counted, as documents may write it: four is a 4 where it is of the same things."""
     found = re.search(rf"{re.escape(number)}\W+(\w+)", query, re.IGNORECASE)
     things = found[1].lower() if found else number
-    units = [writings for kind, writings in _groups() if kind == "units" and things in writings]
+    units = [writings for kind, writings, _ in _groups() if kind == "units" and things in writings]
     ways = [one for writings in units for one in writings] or [things[:_STEM]]
     return rf"[\s-]?(?:{'|'.join(map(re.escape, ways))})"
 
@@ -113,11 +113,16 @@ def _pattern(writing: str, counted: str = "") -> re.Pattern[str]:
 @cache
 def _any() -> re.Pattern[str]:
     """Find any: what most questions have none of."""
-    every = {re.escape(one) for _, writings in _groups() for one in writings if one[0].isalnum()}
+    every = {re.escape(one) for _, writings, _ in _groups() for one in writings if one[0].isalnum()}
     return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(sorted(every, key=len, reverse=True))})(?!\w)", re.IGNORECASE)
 
 
 @cache
-def _groups() -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _groups() -> tuple[tuple[str, tuple[str, ...], frozenset[str]], ...]:
+    """Give the kind of each group of writings, the writings, and those in small letters."""
     known = yaml.safe_load((files("haystack_integrations.crag") / "data" / "writings.yml").read_text("utf-8"))
-    return tuple((kind, tuple(writings)) for kind, groups in known.items() for writings in groups)
+    return tuple(
+        (kind, tuple(writings), frozenset(map(str.lower, writings)))
+        for kind, groups in known.items()
+        for writings in groups
+    )

@@ -123,7 +123,7 @@ def _said(text: str) -> str:
     left = [
         bare
         for part in told
-        if not _is_silent(bare := _bare(part)) and (_asks_behind(part, bare) or not _is_silent(part))
+        if not _is_silent(bare := _bare(part)) and (bare == part or _asks_behind(part, bare) or not _is_silent(part))
     ]
     return "".join(part + (" " if part.endswith(_FULL) else "\n") for part in left).strip()
 
