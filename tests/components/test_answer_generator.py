@@ -497,6 +497,22 @@ def test_a_reply_without_text_is_told_by_what_ended_it(finish_reason: str, kind:
         AnswerGenerator(model, on_failure="raise").run(PROMPT)
 
 
+class Slow:
+    """A chat generator that takes a second."""
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        """Answer late."""
+        time.sleep(1.0)
+        return {"replies": [ChatMessage.from_assistant("Jane Austen [1].")]}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_answer_that_took_too_long_is_raised_with_words(asynchronous: bool) -> None:
+    """What ends a wait has none, and a pipeline shows nothing else."""
+    with pytest.raises(TimeoutError, match=r"did not answer within timeout_s=0\.1 s"):
+        ask(AnswerGenerator(Slow(), timeout_s=0.1, on_failure="raise"), asynchronous=asynchronous)
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("written", ["", None])
 def test_a_reply_without_text_has_its_cost_in_the_record(

@@ -29,13 +29,11 @@ STREAM: Final = "stream"
 """Why an answer ends early, where its model had no word on it: the stream of its parts broke off."""
 
 _AND: Final = re.compile(r"\b(?:and|or|und|oder|et|ou)\b|`+\s*`+", re.IGNORECASE)
-# Not `>=`, `%` or `#`: a question on code or signs is answered with one.
 _JOINS: Final = " \t\n.,;:&/|()[]*_\"'-\u2013\u2014\u2022\u00b7\u3001\u3002\u30fb\uff0c\uff1a\uff1b"
 
 
-_NO_TEXT: Final = "no_text"
 _WAYS_OUT: Final = {
-    _NO_TEXT: "give it more tokens, or another model",
+    "no_text": "give it more tokens, or another model",
     "content_filter": "a filter of its server stopped it, so ask in other words",
     INTERRUPTED: "its server broke off, so ask again",
 }
@@ -47,7 +45,7 @@ class NoTextError(CallError, ValueError):
     def __init__(self, reply: ChatMessage) -> None:
         """Name the way out; the kind is for log and record: what ended the reply, if that was not the model."""
         why = ended_by(reply.meta.get("finish_reason"))
-        super().__init__(why if why in _WAYS_OUT else _NO_TEXT)
+        super().__init__(why if why in _WAYS_OUT else "no_text")
         self.args = (f"the model replied without any text; {_WAYS_OUT[self.kind]}",)
 
 
@@ -56,7 +54,7 @@ def says_nothing(text: str) -> bool:
     Tell whether a reply is no answer: a small model may write the numbers of its passages, and no more.
 
     :param text: What a model wrote.
-    :returns: Whether it is blank, or nothing but citations and what joins them stands in it: in code it is an answer.
+    :returns: Whether it is blank, or nothing but citations and what joins them stands in it: `>=` or `%` is an answer.
     """
     rest = without_citations(text).strip()
     return not rest or (rest != text.strip() and not _AND.sub("", rest).strip(_JOINS))
@@ -108,6 +106,19 @@ def apology(text: str, error: Exception, meta: Mapping[str, Any]) -> ChatMessage
     """
     unasked = {NOT_ASKED: True} if isinstance(error, NoTimeLeftError) else {}
     return ChatMessage.from_assistant(text, meta={**meta, **unasked, ANSWER_FAILED: kind_of(error)})
+
+
+def worded(error: Exception, timeout_s: float) -> Exception:
+    """
+    Say what was waited for in vain: what ends a wait has no word on it.
+
+    :param error: Why there is no answer.
+    :param timeout_s: How long it may take.
+    :returns: It.
+    """
+    if isinstance(error, TimeoutError) and not str(error):
+        error.args = (f"the chat model did not answer within timeout_s={timeout_s:g} s or the seconds of the budget",)
+    return error
 
 
 def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answer_prompt import for_run
-from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags, says_nothing
+from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags, says_nothing, worded
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
@@ -138,7 +138,7 @@ class AnswerGenerator(ChatBacked):
         logger.warning("The answer could not be written: {kind}", kind=kind)
         set_tags(span, {**LLM_CALL, "error.type": kind})
         if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
-            raise error
+            raise worded(error, self.timeout_s)
         return [apology(self.apology, error, error.reply.meta if isinstance(error, PromptCutError) else told or {})]
 
     def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> list[ChatMessage]:
