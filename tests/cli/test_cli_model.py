@@ -1,6 +1,7 @@
 """`crag ask` with an OpenAI-compatible endpoint: the answer, its cost, and everything that can be wrong with it."""
 
 import json
+import os
 import re
 import socket
 import threading
@@ -16,6 +17,7 @@ from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.vocabulary import ABSTENTION
 
 
@@ -68,6 +70,27 @@ def test_a_dotenv_file_that_cannot_be_read_is_named(command: tuple[str, ...]) ->
     message = refused(crag(*command), ExitCode.USAGE)
     assert f"{str(Path('.env').absolute())!r} cannot be read (UnicodeDecodeError); save the file as UTF-8" in message
     assert "CANARY" not in message
+
+
+@pytest.mark.parametrize("command", [("ask", QUESTION, "--docs", "."), ("doctor",), ("serve",)])
+def test_a_dotenv_pipe_into_which_nobody_writes_does_not_hold_a_command_for_ever(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hung without a word, as with a password manager that is locked."""
+    monkeypatch.setattr("haystack_integrations.crag.settings._PIPE_SECONDS", 0.2)
+    os.mkfifo(".env")
+    message = refused(crag(*command), ExitCode.USAGE)
+    assert f"{str(Path('.env').absolute())!r} did not come in 0.2 seconds: it is a pipe, and nobody writes" in message
+
+
+def test_a_dotenv_pipe_is_read_as_often_as_it_is_asked() -> None:
+    """A password manager writes it anew for each who reads."""
+    os.mkfifo(".env")
+    for value in ("one", "two"):
+        writer = threading.Thread(target=Path(".env").write_text, args=(f"CRAG_LLM_MODEL={value}\n",))
+        writer.start()
+        assert configured("CRAG_LLM_MODEL") == value
+        writer.join()
 
 
 def test_no_answer_is_made_up_when_nothing_answers(docs: Path, model: ScriptedModel) -> None:

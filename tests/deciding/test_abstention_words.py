@@ -1,5 +1,6 @@
 """An abstention speaks the language of its question."""
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -10,14 +11,16 @@ import pytest
 import yaml
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from makers import fill, graded, grading_by
 
-from haystack_integrations.crag.components import CragRouter, EvidencePromptBuilder
+from haystack_integrations.crag.components import AnswerGenerator, CragRouter, EvidencePromptBuilder
 from haystack_integrations.crag.deciding.abstention_words import doubtful, sentence, spoken
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.languages.function_words import FUNCTION_WORDS
-from haystack_integrations.crag.vocabulary import ABSTENTION, NONE_TO_SEARCH
+from haystack_integrations.crag.vocabulary import ABSTENTION, APOLOGY, NONE_TO_SEARCH
 
 KNOWN: dict[str, Any] = yaml.safe_load(
     (files("haystack_integrations.crag") / "data" / "abstentions.yml").read_text("utf-8")
@@ -60,9 +63,27 @@ def texts(told: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, list[
 def test_every_language_says_what_english_does_with_the_same_figures(language: str) -> None:
     """None lacks a text or fills another place; the first sentence of English is the package's own."""
     told = dict(texts(KNOWN[language]))
-    assert told.pop("unanswered") == []
+    assert told.pop("unanswered") == told.pop("unwritten") == []
     assert told == dict(texts(KNOWN["english"]))
     assert set(NONE_TO_SEARCH) < set(KNOWN[language]["search"])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("language", ASKED)
+def test_that_an_answer_did_not_come_is_said_in_the_language_of_the_question(
+    language: str, *, asynchronous: bool
+) -> None:
+    """A sentence of the user's own is said as it is, and English is said where the question is not known."""
+    state, messages = CragState.start(ASKED[language]), [ChatMessage.from_user("-")]
+
+    def said(state: CragState | None, **settings: Any) -> str:
+        part = AnswerGenerator(MockChatGenerator(""), **settings)
+        given = part.run_async(messages, state) if asynchronous else None
+        return str((part.run(messages, state) if given is None else asyncio.run(given))["replies"][0].text)
+
+    assert said(state) == KNOWN[language]["unwritten"]
+    assert said(state, apology="Sorry.") == "Sorry."
+    assert said(None) == said(CragState.start("Who repairs bicycles here?")) == APOLOGY
 
 
 def test_every_language_of_questions_that_is_read_by_its_forms_has_an_abstention() -> None:

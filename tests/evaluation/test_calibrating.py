@@ -1,7 +1,7 @@
 """A calibration as a whole: what it refuses, what it promises, and that its file says the same as what was fitted."""
 
 import json
-import os
+import resource
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -81,13 +81,15 @@ def test_the_file_is_small_plain_json(file: Path) -> None:
 
 def test_a_file_is_written_whole_or_not_at_all(file: Path, tmp_path: Path) -> None:
     """What was there stays when the new one cannot take its place."""
-    before = file.read_bytes()
-    in_the_way = tmp_path / f".{file.name}.{os.getpid()}.partial"
-    in_the_way.mkdir()
-    with pytest.raises(ConfigurationError, match="cannot write"):
-        write(calibrated_towns(), file)
+    before, limits = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))  # as a disk that is full
+    try:
+        with pytest.raises(ConfigurationError, match="cannot write"):
+            write(calibrated_towns(), file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert file.read_bytes() == before
-    in_the_way.rmdir()
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
     write(calibrated_towns(), file)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 

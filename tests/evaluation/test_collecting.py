@@ -16,8 +16,10 @@ from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
 from haystack_integrations.crag.evaluation import collecting
 from haystack_integrations.crag.evaluation.collecting import check_target, collect, read_questions, write_data
+from haystack_integrations.crag.evaluation.labelling import take_labels
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
+from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import corpus_statistics
 from haystack_integrations.crag.judging.grading import Graded
 
@@ -113,6 +115,19 @@ def test_a_split_has_the_lists_and_the_corpus_what_stands_in_them(store: Any, tm
     dataset = read_dataset(tmp_path / "data", "asked", labelled=False, least=1)
     known = corpus_statistics(dataset)
     assert (known.documents, known.frequency(["cost", "ship"])) == (4, {"cost": 2, "ship": 1})
+
+
+def test_lists_remember_their_retrievers_also_when_people_labelled_them(store: Any, tmp_path: Path) -> None:
+    """A calibration on them refuses documents of other retrievers."""
+    place = collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    (row,) = lines(place / LISTS)
+    assert row["retrievers"] == ["bm25", "dense"]
+    dataset = read_dataset(tmp_path / "data", "asked", labelled=False, least=1)
+    record = {"id": row["id"], "retrieved": row["retrieved"], "grades": [2, 0], "cost": {}, "error": None}
+    take_labels(dataset, Setup("corrective_retrieval"), [record], tmp_path / "data" / "labelled")
+    (case,) = read_dataset(tmp_path / "data", "labelled", least=1).cases
+    assert case.fixed is not None
+    assert case.fixed.retrievers == ("bm25", "dense")
 
 
 def test_more_questions_join_the_corpus_and_labels_bring_their_documents(store: Any, tmp_path: Path) -> None:

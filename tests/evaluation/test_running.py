@@ -21,15 +21,18 @@ from scripted_model import ScriptedModel, judging
 
 from haystack_integrations.crag.chat_model import ChatModel, chat_model
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
 from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, fingerprint, read_records
 from haystack_integrations.crag.evaluation.measures import summarise, tally, verdict_measures
-from haystack_integrations.crag.evaluation.reading import read_dataset
+from haystack_integrations.crag.evaluation.reading import LISTS, STATISTICS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
+from haystack_integrations.crag.evaluation.rows import write_rows
 from haystack_integrations.crag.evaluation.running import evaluate
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import normal
+from haystack_integrations.crag.evaluation.training import counted
 from haystack_integrations.crag.pipelines.loader import source
 from haystack_integrations.crag.vocabulary import Lists
 
@@ -115,6 +118,18 @@ def test_a_list_is_judged_as_it_is_where_the_corpus_stands_in_a_store(dataset: D
         judged = [found[one["id"]] for one in record["documents"]][:5]
         report = grader.run(query=record["question"], documents=judged)["report"]
         assert record["probabilities"] == report["verdict"]["probabilities"]
+
+
+def test_lists_that_an_index_gave_are_judged_whole(dataset: Dataset) -> None:
+    """As the pipeline judges them, and as `crag calibrate` does: the sixth document may be the one that answers."""
+    lists = dataset.folder / SPLIT / LISTS
+    rows = [json.loads(line) for line in lists.read_text().splitlines()]
+    write_rows(lists, [{**row, "retrieved": row["retrieved"][::-1]} for row in rows])
+    assert evaluate(read_dataset(dataset.folder, SPLIT), EVIDENCE)[0]["label"] == "incorrect"
+    write_statistics(counted(dataset), dataset.folder / STATISTICS)  # as `crag collect` leaves them
+    collected = read_dataset(dataset.folder, SPLIT)
+    assert evaluate(collected, EVIDENCE)[0]["label"] == "correct"
+    assert evaluate(collected, replace(EVIDENCE, top_k=5))[0]["label"] == "incorrect"
 
 
 def test_the_islands_are_judged_rightly(dataset: Dataset) -> None:
@@ -307,6 +322,18 @@ def test_records_made_with_other_synonyms_in_a_file_are_refused(dataset: Dataset
     evaluate(dataset, setup, journal=journal)
     synonyms.write_text("car: [vehicle]\n")
     with pytest.raises(ConfigurationError, match=r"made with other pipeline; add --fresh"):
+        evaluate(dataset, setup, journal=journal)
+
+
+def test_records_made_with_another_model_in_the_same_folder_are_refused(dataset: Dataset, tmp_path: Path) -> None:
+    """A model that was trained anew has other vectors, and so has what is judged by them."""
+    journal, folder = tmp_path / "records.jsonl", tmp_path / "model"
+    copytree(str(files("haystack_integrations.crag") / "models" / "static-minilm-256"), folder)
+    setup = replace(EVIDENCE, encoder=str(folder))
+    evaluate(dataset, setup, journal=journal)
+    assert evaluate(dataset, setup, journal=journal)
+    (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
+    with pytest.raises(ConfigurationError, match=r"made with other encoder; add --fresh"):
         evaluate(dataset, setup, journal=journal)
 
 

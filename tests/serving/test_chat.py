@@ -242,7 +242,7 @@ def test_the_line_of_what_is_cited_can_be_switched_off(
         told = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
         parts, _ = streamed(client, chat(QUESTION))
     assert told["choices"][0]["message"]["content"] == "".join(parts)
-    assert "".join(parts).endswith("The evidence was found." if fails else "It was Jane Austen [1].")
+    assert "".join(parts).endswith("or the time was up." if fails else "It was Jane Austen [1].")
 
 
 def test_a_chat_names_the_address_of_a_cited_page_of_the_web(
@@ -288,7 +288,7 @@ def test_a_model_that_fails_is_said_in_the_answers_place(answering: Any, model: 
         completion = client.post("/v1/chat/completions", json=chat(QUESTION)).json()
         parts, _ = streamed(client, chat(QUESTION))
     assert completion["choices"][0]["message"]["content"].startswith("The answer could not be written")
-    assert completion["choices"][0]["message"]["content"].endswith("Evidence found is kept.\n\n[1] emma.md")
+    assert completion["choices"][0]["message"]["content"].endswith("or the time was up.\n\n[1] emma.md")
     assert completion["evidence"][0]["label"] == "emma.md"
     assert "".join(parts) == completion["choices"][0]["message"]["content"]
 

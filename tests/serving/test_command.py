@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -186,6 +187,24 @@ def test_an_empty_store_is_told_at_the_start(caplog: pytest.LogCaptureFixture, t
         caplog.clear()
         deploy(read_settings(pipelines="corrective_retrieval", **given))
         assert ("Nothing is indexed" in caplog.text) is is_told
+
+
+def test_paths_that_share_no_folder_are_told_since_their_sources_bear_whole_paths(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, docs: str
+) -> None:
+    """Clients and models read where this machine keeps its files, and nobody had chosen that."""
+    places = (Path("/dev/shm"), Path("/var/tmp"), Path.home())
+    apart = next(each for each in places if os.access(each, os.W_OK) and each.parts[1] != tmp_path.parts[1])
+    said = "/: the paths share no other folder, so their sources bear whole paths, in answers, too"
+    with TemporaryDirectory(dir=apart) as other:
+        (Path(other) / "page.md").write_text("A refund is paid within 30 days.")
+        deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{other}"))
+        assert said in caplog.text
+        asked = crag("ask", "When is a refund paid?", "--docs", docs, "--docs", other)
+        assert f"warning: {said}" in " ".join(asked.stderr.split())
+    caplog.clear()
+    deploy(read_settings(pipelines="corrective_retrieval", docs=f"{docs},{tmp_path}"))
+    assert "the paths share" not in caplog.text
 
 
 def test_files_that_could_not_be_indexed_are_named_at_the_start(

@@ -17,12 +17,14 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answer_numbers import unsupported_numbers
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat import CallError, kind_of, uses_openai
+from haystack_integrations.crag.chat import CallError, PromptCutError, kind_of, uses_openai
 from haystack_integrations.crag.citations import cited, declines, without_citations
 from haystack_integrations.crag.deadlines import NoTimeLeftError
+from haystack_integrations.crag.deciding.abstention_words import unwritten
 from haystack_integrations.crag.homes import asked_by
 from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED, ended_by
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, NOT_ASKED, TRIED, AnswerStatus
 
 STREAM: Final = "stream"
@@ -95,17 +97,21 @@ def answer_account(
     return _account(status, known, unknown, invented)
 
 
-def apology(text: str, error: Exception, meta: Mapping[str, Any]) -> ChatMessage:
+def apology(text: str, state: CragState | None, error: Exception, told: Mapping[str, Any]) -> ChatMessage:
     """
     Write what stands in the place of an answer that did not come.
 
-    :param text: What the user reads.
+    :param text: What the user reads; ours in the language of the question.
+    :param state: What the run knows, such as its question.
     :param error: Why there is none.
-    :param meta: Metadata of the reply, where one came; its cost is counted.
+    :param told: Metadata of the reply, where one came; its cost is counted.
     :returns: A message that names the kind of failure, and whether no model was asked at all.
     """
     unasked = {NOT_ASKED: True} if isinstance(error, NoTimeLeftError) else {}
-    return ChatMessage.from_assistant(text, meta={**meta, **unasked, ANSWER_FAILED: kind_of(error)})
+    said, meta = unwritten(text, "" if state is None else state.query), told
+    if isinstance(error, PromptCutError):
+        meta = error.reply.meta
+    return ChatMessage.from_assistant(said, meta={**meta, **unasked, ANSWER_FAILED: kind_of(error)})
 
 
 def worded(error: Exception, timeout_s: float) -> Exception:

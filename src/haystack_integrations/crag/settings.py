@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from math import inf
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from dotenv import dotenv_values, find_dotenv
 
+from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
 
@@ -16,6 +19,7 @@ INDEX_SETTING: Final = "CRAG_INDEX"
 REDIS_SETTING: Final = "CRAG_REDIS_URL"
 CALIBRATION_SETTING: Final = "CRAG_CALIBRATION"
 _LONGEST_WAIT: Final = 1_000_000_000
+_PIPE_SECONDS: Final = 30
 
 T = TypeVar("T", int, float)
 
@@ -50,8 +54,16 @@ def _filed() -> dict[str, str | None]:
         path = find_dotenv(usecwd=True)
     except OSError:  # the working directory was removed, as an update does below a program that goes on
         return {}
+    read = partial(dotenv_values, path, encoding="utf-8-sig")
     try:
-        return dotenv_values(path, encoding="utf-8-sig") if path else {}
+        # A pipe, as a password manager makes one, is written when it is read: by who may have to be asked, or nobody.
+        return {} if not path else read() if Path(path).is_file() else call_within(_PIPE_SECONDS, read)
+    except TimeoutError:
+        msg = (
+            f"the settings in {path!r} did not come in {_PIPE_SECONDS} seconds: it is a pipe, and nobody writes into "
+            "it; unlock or start what does, or remove it"
+        )
+        raise ConfigurationError(msg) from None
     except (OSError, UnicodeDecodeError) as error:
         kind = type(error).__name__
         msg = f"the settings in {path!r} cannot be read ({kind}); save the file as UTF-8 text, or remove it"

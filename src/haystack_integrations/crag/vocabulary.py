@@ -93,6 +93,9 @@ NONE_TO_SEARCH: Final = (INDEX_EMPTY, FILTERS_LEAVE_NONE, NO_VECTORS)
 ABSTENTION: Final = "The documents do not answer this question."
 """The first sentence of an abstention, and what a model is asked to say when the evidence does not answer."""
 
+APOLOGY: Final = "The answer could not be written: the model failed, or the time was up."
+"""What stands in the place of an answer that did not come."""
+
 ANSWER_FAILED: Final = "crag_failure"
 """Key of a reply's metadata: the kind of failure that kept the answer from being written."""
 

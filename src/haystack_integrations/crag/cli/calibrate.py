@@ -33,6 +33,8 @@ from haystack_integrations.crag.errors import CalibrationError
 from haystack_integrations.crag.vocabulary import Lists
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from haystack_integrations.crag.evaluation.calibrating import Calibrated
     from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
@@ -135,7 +137,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
             raise no_lists(dataset)
-        return found, []
+        return found, _retrievers(found.values())
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
     with working("indexing the corpus"):
@@ -145,7 +147,13 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
         for number, case in enumerate(dataset.cases, 1):
             ranked[case.id] = retrieval.of(case.question)
             progress(number, len(dataset.cases), "")
-    return ranked, sorted(retrieval.retrievers)
+    return ranked, _retrievers(ranked.values())
+
+
+def _retrievers(lists: "Iterable[RankedList]") -> list[str]:
+    """Name those that found the lists; nothing where they are not known of each."""
+    found = [one.retrievers for one in lists if one.retrieved]
+    return sorted({name for names in found for name in names}) if all(found) else []
 
 
 def _report(found: "Calibrated", dataset: "Dataset", lists: Lists, most_wrong: float | None, judged: str) -> str:
@@ -194,7 +202,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         lines.insert(2, f"  {rare}")
     gap = figures["gaps_at_10_percent"]
     if gap is not None:
-        lines.append(f"  evidence removed: {gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms")
+        noticed = f"{gap['recall']:.0%} noticed at {gap['false_alarms']:.0%} false alarms"
+        lines.append(f"  evidence removed: {noticed}, by a threshold chosen on these lists")
     lines.append(f"  without a limit: {unlimited_in_words(figures['without_limit'])}")
     for risk in figures["wrong_generate"]:
         lines.append(f"  limit {100 * risk['limit']:.3g}% of wrong answers: {realised_in_words(risk)}")

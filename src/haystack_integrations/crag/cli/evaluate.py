@@ -43,7 +43,8 @@ _STDOUT: Final = "-"
 Grader = Annotated[OtherGrader | None, typer.Option(help="Grader to use instead of the pipeline's own.")]
 Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file for the pipeline's grader.")]
 TopK = Annotated[
-    int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to judge (5); live: documents per retriever.")
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Documents to judge (5; collected: all); live: per retriever."),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N questions.")]
 Workers = Annotated[

@@ -1,6 +1,7 @@
 """What a question is asked of, by what the command line says: files, read into memory, or an index."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,11 +81,12 @@ def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None])
     from haystack_integrations.crag.pipelines.contents import RECORDS
     from haystack_integrations.crag.pipelines.indexing import index
     from haystack_integrations.crag.pipelines.kinds import MIME_TYPES
+    from haystack_integrations.crag.pipelines.listing import shown_whole
     from haystack_integrations.crag.pipelines.sources import shared_folder
 
-    report = index(paths, store, base=shared_folder(paths)).to_dict()
+    report = index(paths, store, base=(base := shared_folder(paths))).to_dict()
     tell(report["failures"])
-    tell(report["doubts"], "warning")
+    tell([*map(asdict, shown_whole(base)), *report["doubts"]], "warning")
     if report["skipped"]:
         tell([{"source": kinds_of(report), "reason": "not read; convert those of another kind first"}], "note")
     if not store.count_documents():

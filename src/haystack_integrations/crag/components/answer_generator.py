@@ -11,7 +11,7 @@ from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answer_prompt import for_run
 from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags, says_nothing, worded
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.chat import ChatBacked, PromptCutError, check_generator, kind_of, model_of
+from haystack_integrations.crag.chat import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
@@ -20,6 +20,7 @@ from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_one_of, check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
+from haystack_integrations.crag.vocabulary import APOLOGY
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class AnswerGenerator(ChatBacked):
         *,
         timeout_s: float = 60.0,
         on_failure: Literal["reply", "raise"] = "reply",
-        apology: str = "The answer could not be written: the model failed, or the time was up. Evidence found is kept.",
+        apology: str = APOLOGY,
     ) -> None:
         """
         Choose the model and how long to wait for it.
@@ -58,15 +59,14 @@ class AnswerGenerator(ChatBacked):
         :param chat_generator: Any Haystack chat generator; it owns the HTTP retries.
         :param timeout_s: Most seconds for the answer, all retries included.
         :param on_failure: `reply` ends the run with `apology`; `raise` raises what the generator raised.
-        :param apology: What stands in the place of an answer that did not come.
+        :param apology: Stands in the place of an answer; ours in the question's language (`data/abstentions.yml`).
         :raises ConfigurationError: For an unusable number or policy.
         """
         check_generator(chat_generator)
         check_positive({"timeout_s": timeout_s})
         check_one_of("on_failure", on_failure, ("reply", "raise"))
-        self.chat_generator = chat_generator
+        self.chat_generator, self._model = chat_generator, AnswerModel(chat_generator)
         self.timeout_s, self.on_failure, self.apology = timeout_s, on_failure, apology
-        self._model = AnswerModel(chat_generator)
 
     @component.output_types(replies=list[ChatMessage])
     def run(
@@ -94,8 +94,8 @@ class AnswerGenerator(ChatBacked):
                     sent = model.ask(for_run(messages, state), seconds, callback, tried)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
-                return after(tried, self._failed(span, error))
-            return after(tried, self._told(span, replies, None if callback is None else why))
+                return after(tried, self._failed(span, error, state))
+            return after(tried, self._told(span, replies, None if callback is None else why, state))
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
@@ -123,8 +123,8 @@ class AnswerGenerator(ChatBacked):
                     sent = await model.ask_async(for_run(messages, state), seconds, callback, tried)
                 replies = [*map(without_thought, sent["replies"])]
             except Exception as error:  # the boundary of on_failure: whatever a model client raises
-                return after(tried, self._failed(span, error))
-            return after(tried, self._told(span, replies, None if callback is None else why))
+                return after(tried, self._failed(span, error, state))
+            return after(tried, self._told(span, replies, None if callback is None else why, state))
 
     def _asked_for_answer(self) -> AnswerModel:
         """Give what was learned of the model's server; of another one where it was exchanged since construction."""
@@ -132,19 +132,19 @@ class AnswerGenerator(ChatBacked):
             self._model = AnswerModel(self.chat_generator)
         return self._model
 
-    def _failed(self, span: Span, error: Exception, told: dict[str, Any] | None = None) -> list[ChatMessage]:
+    def _failed(self, span: Span, error: Exception, state: CragState | None, told: Any = None) -> list[ChatMessage]:
         """Say it in log and span by kind, not by text, which may hold the prompt; then do as `on_failure` says."""
         kind = kind_of(error)
         logger.warning("The answer could not be written: {kind}", kind=kind)
         set_tags(span, {**LLM_CALL, "error.type": kind})
         if self.on_failure == "raise" or isinstance(error, ConfigurationError):  # which is the caller's to mend
             raise worded(error, self.timeout_s)
-        return [apology(self.apology, error, error.reply.meta if isinstance(error, PromptCutError) else told or {})]
+        return [apology(self.apology, state, error, told or {})]
 
-    def _told(self, span: Span, replies: list[ChatMessage], why: list[str] | None) -> list[ChatMessage]:
+    def _told(self, span: Span, replies: list[ChatMessage], why: Any, state: CragState | None) -> list[ChatMessage]:
         """Put model, finish reason and tokens on the span; without any text it is a failure, with what it cost."""
         first = replies[0] if replies else ChatMessage.from_assistant("")
         if why is not None:
             mark_ended(first, why, self.chat_generator)
         set_tags(span, {**LLM_CALL, "gen_ai.request.model": model_of(self.chat_generator), **reply_tags(first)})
-        return self._failed(span, NoTextError(first), first.meta) if says_nothing(first.text or "") else replies
+        return self._failed(span, NoTextError(first), state, first.meta) if says_nothing(first.text or "") else replies

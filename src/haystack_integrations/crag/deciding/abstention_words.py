@@ -14,7 +14,7 @@ from haystack_integrations.crag.texts.languages.function_words import ASKING, FU
 from haystack_integrations.crag.texts.languages.inflections import language_between
 from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.text import HANGUL, UNSPACED, words
-from haystack_integrations.crag.vocabulary import ABSTENTION
+from haystack_integrations.crag.vocabulary import ABSTENTION, APOLOGY
 
 _ENGLISH: Final = "english"
 _FEWEST, _LONGEST = 3, 1_000
@@ -92,6 +92,17 @@ def sentence_for(default: str, question: str, documents: Sequence[Document]) -> 
     :returns: What `sentence` gives.
     """
     return sentence(default, spoken(question, documents) if default == ABSTENTION else None)
+
+
+def unwritten(default: str, question: str) -> str:
+    """
+    Say that the answer did not come.
+
+    :param default: As for `sentence`.
+    :param question: What was asked.
+    :returns: The sentence in the language of the question, where the default is ours.
+    """
+    return str(phrases(spoken(question)).get("unwritten", default)) if default == APOLOGY else default
 
 
 def doubtful(record: Mapping[str, Any], documents: Sequence[Document]) -> str:

@@ -63,6 +63,7 @@ class RankedList:
     :param labels: The label of the first k, by k, where the file has it.
     :param status: Of a list from which evidence was removed: one of `STATUSES`.
     :param line: The line of its file; 0 for one that is not from a file.
+    :param retrievers: The names of those that found it, where they are known.
     """
 
     retrieved: tuple[str, ...]
@@ -70,6 +71,7 @@ class RankedList:
     labels: Mapping[int, Label] | None = None
     status: str | None = None
     line: int = field(default=0, compare=False)
+    retrievers: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
@@ -162,12 +162,13 @@ def collect(questions: Sequence[Question], store: Any, retrieval: Retrieval, pro
     passages: dict[str, Passage] = {}
     for number, question in enumerate(questions, 1):
         try:
-            names = retrieval.of(question.text).retrieved
+            found = retrieval.of(question.text)
         except PipelineRuntimeError as error:
             if not isinstance(error.__cause__, QuestionError):
                 raise
             msg = f"{question.place}: {error.__cause__}"
             raise SourceError(msg) from None
+        names = found.retrieved
         passages |= _fetched(store, [name for name in {*names, *question.labelled} if name not in passages])
         if missing := [name for name in question.labelled if name not in passages or not passages[name].text.strip()]:
             got = f"a label of {missing[0]!r}, which the store does not have, or without a text"
@@ -177,7 +178,8 @@ def collect(questions: Sequence[Question], store: Any, retrieval: Retrieval, pro
             msg = f"the store found {missing[0]!r} and does not have it any more; run it again when nobody writes to it"
             raise StoreError(msg)
         # What has no text cannot be judged, nor be a document of the data.
-        lists[question.id] = RankedList(tuple(name for name in names if passages[name].text.strip()))
+        with_text = tuple(name for name in names if passages[name].text.strip())
+        lists[question.id] = replace(found, retrieved=with_text)
         progress(number, len(questions), question.id)
     return Collected(lists, {name: one for name, one in passages.items() if one.text.strip()})
 
@@ -218,7 +220,8 @@ def _write(questions: Sequence[Question], collected: Collected, counter: TermCou
     _make(place)
     write_statistics(counter, folder / STATISTICS)
     write_rows(folder / CORPUS, [{"id": one.id, "title": one.title, "text": one.text} for one in corpus.values()])
-    write_rows(place / LISTS, [{"id": name, "retrieved": list(own.retrieved)} for name, own in collected.lists.items()])
+    lists = ((name, own.retrieved, own.retrievers) for name, own in collected.lists.items())
+    write_rows(place / LISTS, [{"id": name, "retrieved": [*ids], "retrievers": [*by]} for name, ids, by in lists])
     write_sheet(place / SHEET, shown, corpus)
     told = [{name: value for name, value in one.values.items() if name != _SENTENCES} for one in questions]
     write_rows(place / QUERIES, told)

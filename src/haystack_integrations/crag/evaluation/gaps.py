@@ -36,7 +36,7 @@ def two_scales(records: Sequence[Record]) -> str | None:
 
 def gap_recall_at(records: Sequence[Record], false_alarms: float = 0.1) -> dict[str, float] | None:
     """
-    Find how many gaps a threshold on the lists' scores notices that alarms on few covered lists.
+    Find how many gaps a threshold on the lists' scores notices that alarms on few covered ones of these lists.
 
     The verdict stands in for a missing score: a list called correct never alarms, any other always does. A cascade
     scores some lists by a calibration's number and others by what its model said: these make no one order, so there is

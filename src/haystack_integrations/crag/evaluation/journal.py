@@ -186,18 +186,18 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
         "pipeline": _digest([source(setup.pipeline).encode(), *map(Path.read_bytes, _files(read(setup.pipeline)))]),
         "grader": setup.grader,
         "calibration": calibration,
-        "encoder": setup.encoder,
+        "encoder": None if setup.encoder is None else _folder(Path(setup.encoder).expanduser()),
         "lists": setup.lists,
         "top_k": setup.top_k,
         "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
         "settings in the environment": {name: value for name in _SETTINGS if (value := configured(name))} or None,
-        "code of crag-haystack": f"{__version__} {_code(PACKAGE)}",
+        "code of crag-haystack": f"{__version__} {_folder(PACKAGE, _CODE)}",
     }
 
 
-def _code(folder: Path) -> str:
-    """Tell this code from another: that of a clone changes between two versions, and its judgements with it."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in _CODE)
+def _folder(folder: Path, kinds: Sequence[str] = ()) -> str:
+    """Tell code and models by what is in their files: that of a clone changes between two versions, too."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and (not kinds or path.suffix in kinds))
     return _digest(part for path in files for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()))
 
 

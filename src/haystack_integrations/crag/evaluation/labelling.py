@@ -183,6 +183,7 @@ def _labelled(dataset: Dataset, case: Case, ranked: RankedList, grader: BatchRel
     return {
         "id": case.id,
         "retrieved": list(ranked.retrieved),
+        "retrievers": list(ranked.retrievers),
         "grades": None if failed else [_grade(score) for score in scores],
         "cost": {name: result["report"].get(name, 0) for name in SPENT},
         "error": ", ".join(result["report"].get("reasons") or ["not graded"]) if failed else None,
@@ -199,7 +200,11 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
     made = [record for record in records if record["error"] is None]
     questions = [{**asked[record["id"]], **_documents(record)} for record in made]
     # Without a verdict: it follows from the grades, also from those that somebody corrects later.
-    lists = [{name: record[name] for name in ("id", "retrieved", "grades")} for record in made]
+    by = {case.id: [*case.fixed.retrievers] for case in dataset.cases if case.fixed is not None}
+    lists: list[Record] = [{name: record[name] for name in ("id", "retrieved", "grades")} for record in made]
+    for row, record in zip(lists, made, strict=True):
+        if known := record.get("retrievers") or by.get(record["id"]):
+            row["retrievers"] = known
     write_rows(place / QUERIES, questions)
     write_rows(place / LISTS, lists)
 

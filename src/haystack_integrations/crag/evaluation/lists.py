@@ -51,7 +51,7 @@ class FixedLists:
         :param setup: What is evaluated.
         :raises ConfigurationError: When there are no lists, or a part is missing or cannot be used.
         """
-        self._dataset, self._top_k = dataset, setup.top_k or TOP_K
+        self._dataset, self._top_k = dataset, setup.top_k or _judged(dataset)
         self._parts: Parts = judging_parts(setup)
         warm_up(vars(self._parts).values())
         self._sentences = Sentences(dataset.passages)
@@ -173,3 +173,9 @@ class FixedLists:
 
     def _found(self, names: Sequence[str]) -> list[Document]:
         return [self._dataset.passages[name].document() for name in names]
+
+
+def _judged(dataset: Dataset) -> int:
+    """Count the documents that a verdict is about: the whole of what a pipeline's own search found, as it judges it."""
+    lists = (case.fixed for case in dataset.cases)
+    return TOP_K if dataset.statistics is None else max((len(one.retrieved) for one in lists if one), default=TOP_K)

@@ -52,7 +52,6 @@ class Retrieval:
                 part.top_k = max(part.top_k, depth)
         wanted = {"mode": "off", "top_k": depth, "web": False}
         self._options = {name: value for name, value in wanted.items() if name in inputs and value is not None}
-        self.retrievers: set[str] = set()
 
     @classmethod
     def over(cls, dataset: Dataset, pipeline: str, depth: int | None = None) -> "Retrieval":
@@ -82,9 +81,8 @@ class Retrieval:
         if lost := [each for each in result["crag"]["coverage"]["reasons"] if each.startswith("retrieval_")]:
             msg = f"the store was not searched in whole ({', '.join(lost)}); ask `crag doctor` why, and run it again"
             raise StoreError(msg)
-        for document in result["documents"]:
-            found = crag_meta(document).get("retrievers")
-            self.retrievers |= set(found) if isinstance(found, dict) else set()
+        metas = [crag_meta(document).get("retrievers") for document in result["documents"]]
+        retrievers = sorted({name for found in metas if isinstance(found, dict) for name in found})
         # The decision tells what was retrieved; a refiner may have emptied some of the documents since.
         kept = [entry["id"] for entry in result["crag"]["trail"][0]["kept"]]
-        return RankedList(tuple(kept[: self._depth]))
+        return RankedList(tuple(kept[: self._depth]), retrievers=tuple(retrievers))

@@ -177,7 +177,8 @@ class Row:
         status = self.values.get("status")
         if status is not None and status not in STATUSES:
             self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")
-        return RankedList(retrieved, None if grades is None else tuple(grades), labels or None, status, self.number)
+        graded, retrievers = None if grades is None else tuple(grades), self.names("retrievers")
+        return RankedList(retrieved, graded, labels or None, status, self.number, retrievers)
 
 
 def _is_no_grade(value: object) -> bool:

@@ -19,7 +19,8 @@ class Setup:
     :param grader: One of `OtherGrader` in place of the pipeline's own; None leaves that.
     :param calibration: A file of `crag calibrate` for a heuristic grader in place of the pipeline's own, or None.
     :param lists: `fixed`: the lists that come with the data; `live`: the pipeline's own retrieval.
-    :param top_k: How many documents the verdict is about, or per retriever; None for five, or the pipeline's own.
+    :param top_k: How many documents the verdict is about, or per retriever; None for five, all that `crag collect`
+        found, or the pipeline's own.
     :param model: The chat model, or None.
     :param encoder: Folder of the model whose vectors a heuristic grader goes by, or None for the shipped one.
     :param statistics: Document frequencies of the corpus for graders that read them where there is no store, or None.

@@ -72,7 +72,7 @@ def text_table(
         notes.append(f"gaps noticed by score alone: {NONE} ({gap})")
     elif gap is not None:
         said = f"gaps noticed by score alone: {gap['recall']:.0%} at {gap['false_alarms']:.0%} false alarms"
-        notes.append(f"{said} (a list alarms below {gap['threshold']:.3f})")
+        notes.append(f"{said} (a list alarms below {gap['threshold']:.3f}, chosen on these lists)")
     for note in filter(None, notes):
         parts += [Text(), Text(note)]
     confusion = result["verdict"]["confusion"]

@@ -145,6 +145,19 @@ def shown_upload(text: str) -> str:
     return text.replace(UPLOADS, _SHOWN_UPLOADS)
 
 
+def shown_whole(folder: str) -> list[Failure]:
+    """
+    Doubt names that are shown from the top of the disk: clients and models read where this machine keeps its files.
+
+    :param folder: What the names are shown from, the folder that all paths share.
+    :returns: One doubt, of this folder, where it is in no other; else none.
+    """
+    if Path(folder).parent != Path(folder):
+        return []
+    why = "the paths share no other folder, so their sources bear whole paths, in answers, too; put them below one"
+    return [Failure(folder, why)]
+
+
 def around(name: str) -> set[str]:
     """
     Name a source and all that it is in.

@@ -183,6 +183,7 @@ def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
 
 def _store(settings: ServeSettings) -> Any:
     from haystack_integrations.crag.pipelines.indexing import index
+    from haystack_integrations.crag.pipelines.listing import shown_whole
     from haystack_integrations.crag.pipelines.sources import shared_folder
 
     if settings.store == "elasticsearch":
@@ -193,13 +194,13 @@ def _store(settings: ServeSettings) -> Any:
             logger.warning(words, setting=environment_name(name), store=STORE_SETTING)
     store = memory_store(GuardedMemoryStore if settings.uploads else None)
     if settings.docs:
-        report = index(settings.docs, store, base=shared_folder(settings.docs))
+        report = index(settings.docs, store, base=(base := shared_folder(settings.docs)))
         kinds = [f"{count} {kind or 'other'}" for kind, count in report.skipped_kinds.items()][:_MOST_KINDS]
         left_out = f"; not read: {', '.join(kinds)}" if kinds else ""
         words = "Indexed: {added} sources, {failed} failures{left_out}"
         logger.info(words, added=report.added, failed=len(report.failures), left_out=left_out)
         told = [f"{one.source} is not indexed: {one.reason}" for one in report.failures]
-        told += [f"{one.source}: {one.reason}" for one in report.doubts]
+        told += [f"{one.source}: {one.reason}" for one in (*shown_whole(base), *report.doubts)]
         for what in told[:_MOST_TOLD]:
             logger.warning("{what}", what=what)
         if len(told) > _MOST_TOLD:

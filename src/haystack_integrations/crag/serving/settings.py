@@ -18,6 +18,7 @@ from haystack_integrations.crag.settings import (
     REDIS_SETTING,
     STORE_SETTING,
     STORE_URL_SETTING,
+    named,
 )
 from haystack_integrations.crag.web.searxng import Server
 
@@ -183,6 +184,7 @@ def read_settings(**given: Any) -> ServeSettings:
     :returns: The settings.
     :raises ConfigurationError: Naming each setting that is unusable, never its value.
     """
+    named()  # a `.env` that cannot be read, and a pipe that nobody writes into, are told of by this
     try:
         file = find_dotenv(usecwd=True) or None
         return ServeSettings(_env_file=file, _env_file_encoding="utf-8-sig", **given)  # type: ignore[call-arg]
