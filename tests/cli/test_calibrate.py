@@ -124,6 +124,7 @@ def test_a_question_is_judged_by_the_calibration_that_is_named(folder: Path, tmp
         record = json.loads(crag(*asked, *options).stdout)["crag"]
         signals = record["signals"]["set"]
         assert signals["calibrated"] is is_calibrated
+        assert ("not calibrated on your questions" in crag(*asked[:-1], *options).stdout) is not is_calibrated
         assert 0 <= signals["covered"] <= 1
     said = crag(*asked, "--pipeline", "heuristic_rag", "--calibration", file)
     assert said.exit_code == ExitCode.USAGE

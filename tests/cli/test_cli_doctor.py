@@ -459,3 +459,36 @@ def test_a_service_that_drips_holds_no_doctor(httpserver: HTTPServer, monkeypatc
     finally:
         over.set()
     assert checks["chat model"]["found"] == "no complete answer within 1 s"
+
+
+def test_a_collector_is_sent_nothing_and_says_whether_it_would_take_more(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the server sends: with its address and key. A lost trace fails no answer, so nobody would notice."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", httpserver.url_for("").rstrip("/"))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=secret")
+    httpserver.expect_request("/v1/traces", method="POST", headers={"x-key": "secret"}).respond_with_data(b"")
+    httpserver.expect_request("/v1/metrics", method="POST").respond_with_data(b"", status=404)  # as a Jaeger
+    code, checks = examined()
+    assert code == 1
+    assert checks["traces"]["status"] == "ok"
+    assert checks["metrics"]["status"] == "error"
+    assert checks["metrics"]["fix"].endswith(": OTEL_METRICS_EXPORTER=none, if it is a Jaeger, which takes no metrics")
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
+    code, checks = examined()
+    assert code == 0
+    assert "metrics" not in checks
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_a_collector_that_is_not_there_is_named_without_its_password(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By either protocol, with the variable that holds its address."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://user:secret@127.0.0.1:9/v1/traces")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+    code, checks = examined()
+    assert code == 1
+    assert checks["traces"]["found"] == f"not taken at http://127.0.0.1:9/v1/traces by {protocol}"
+    assert "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" in checks["traces"]["fix"]
+    assert "secret" not in str(checks["traces"])

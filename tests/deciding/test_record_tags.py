@@ -10,6 +10,7 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deciding.record_tags import (
     asked_alone,
     asked_apart,
+    calibrated,
     read_otherwise,
     record_tags,
     route_tags,
@@ -22,6 +23,7 @@ OF_SET = {
     "language": "german",
     "asked_alone": "incorrect",
     "asked_apart": ["correct", "incorrect"],
+    "calibrated": False,
 }
 
 
@@ -47,6 +49,7 @@ def test_the_span_of_a_decision_tells_all_of_it_in_numbers_and_names() -> None:
         "crag.decision.language": "german",
         "crag.decision.asked_alone": "incorrect",
         "crag.decision.asked_apart": ["correct", "incorrect"],
+        "crag.decision.calibrated": False,
         "crag.action": "abstain",
         "crag.mode": "enforce",
         "crag.score": 0.2,
@@ -132,7 +135,7 @@ def test_of_many_documents_a_span_names_the_first_fifty() -> None:
     [
         ({"read_as": 3, "asked_alone": "correct", "asked_apart": ["correct"] * 2}, 3, "correct", ["correct"] * 2),
         ({"read_as": {"a": "b", "c": "d"}, "asked_alone": "ungraded", "asked_apart": ["correct"]}, 2, None, None),
-        ({"read_as": "canoe", "asked_alone": None, "asked_apart": ["correct", 1]}, 0, None, None),
+        ({"read_as": "canoe", "asked_alone": None, "asked_apart": ["correct", 1], "calibrated": "no"}, 0, None, None),
         ("none", 0, None, None),
     ],
 )
@@ -142,6 +145,7 @@ def test_what_a_grader_of_ones_own_says_of_a_set_is_told_as_far_as_it_is_that(
     """Anybody may write signals of these names."""
     decision = decided([0.9], of_set)["decision"]
     assert (read_otherwise(decision), asked_alone(decision), asked_apart(decision)) == (words, alone, apart)
+    assert calibrated(decision) is None
 
 
 def test_what_a_question_names_and_no_document_has_is_told_only_where_it_decided() -> None:

@@ -18,6 +18,7 @@ from haystack_integrations.crag.chat_model import (
     ChatModel,
 )
 from haystack_integrations.crag.cli.check import Check, failure, guarded, waited
+from haystack_integrations.crag.cli.collector_checks import collector_checks
 from haystack_integrations.crag.cli.service_checks import service_checks
 from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.store_profiles import display_url
@@ -46,6 +47,7 @@ def checks(store: Callable[[], Any], model: Callable[[], ChatModel | None], cali
     yield guarded("settings", _settings)
     yield waited("chat model", lambda: _chat_model(model()))
     yield from service_checks(store, calibration)
+    yield from collector_checks()
     yield from _extras()
 
 

@@ -22,7 +22,7 @@ _MOST_BYTES: Final = 100_000_000
 _MOST_DOCUMENTS: Final = 10_000
 _DIGITS: Final = (16, 32)
 _THRESHOLDS: Final = ("upper", "lower", "filter", "beside", "second_opinion", "clear_lead", "correct_from")
-_SIGNALS: Final = ("absent", "read_as", "language", "asked_alone", "asked_apart")
+_SIGNALS: Final = ("absent", "read_as", "language", "asked_alone", "asked_apart", "calibrated")
 _LOGIN: Final = "put user and password into it: --jaeger http://USER:PASSWORD@HOST:PORT"
 _HINTS: Final = {401: _LOGIN, 403: _LOGIN}
 

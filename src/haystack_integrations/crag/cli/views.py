@@ -16,6 +16,7 @@ from haystack_integrations.crag.deciding.record_tags import (
     absent_in,
     asked_alone,
     asked_apart,
+    calibrated,
     language_in,
     read_otherwise,
 )
@@ -182,7 +183,8 @@ def trail_tree(crag: Mapping[str, Any]) -> Tree:
     :param crag: The `crag` record.
     :returns: A tree with a branch for each pass.
     """
-    root = Tree(Text("Decision trail", "bold"), guide_style="dim")
+    fit = "  not calibrated on your questions" * any(calibrated(one) is False for one in crag["trail"])
+    root = Tree(Text.assemble(("Decision trail", "bold"), (fit, "dim")), guide_style="dim")
     for decision in crag["trail"]:
         most = decision["max_iterations"]  # a trace may have lost it
         branch = root.add(f"pass {decision['iteration']}" + (f" of {most}" if most else ""))

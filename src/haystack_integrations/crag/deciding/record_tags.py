@@ -33,6 +33,7 @@ def route_tags(decision: Mapping[str, Any]) -> dict[str, Any]:
         "crag.decision.language": language_in(decision),
         "crag.decision.asked_alone": asked_alone(decision),
         "crag.decision.asked_apart": asked_apart(decision),
+        "crag.decision.calibrated": calibrated(decision),
         "crag.action": decision["action"],
         "crag.mode": decision["mode"],
         "crag.score": decision["score"],
@@ -126,6 +127,17 @@ def asked_apart(decision: Mapping[str, Any]) -> list[str] | None:
     """
     told = _of_set(decision).get("asked_apart")
     return told if isinstance(told, list) and len(told) > 1 and all(each in JUDGED for each in told) else None
+
+
+def calibrated(decision: Mapping[str, Any]) -> bool | None:
+    """
+    Tell whether the model that judged without an LLM was fitted on questions of the user's own.
+
+    :param decision: A decision, as `decision_record` gave it, or as spans tell it.
+    :returns: The answer, or None where no such model judged.
+    """
+    told = _of_set(decision).get("calibrated")
+    return told if isinstance(told, bool) else None
 
 
 def _of_set(decision: Mapping[str, Any]) -> Mapping[str, Any]:
