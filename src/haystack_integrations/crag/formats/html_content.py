@@ -9,7 +9,8 @@ from trafilatura import load_html
 from haystack_integrations.crag.formats.html_charset import in_utf8
 from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
-from haystack_integrations.crag.formats.html_links import without_links
+from haystack_integrations.crag.formats.html_hidden import without_hidden
+from haystack_integrations.crag.formats.html_links import without_anchors, without_links
 from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
 from haystack_integrations.crag.formats.html_marks import END, with_open_formulas_marked, with_words_marked
 from haystack_integrations.crag.formats.html_paragraphs import (
@@ -31,7 +32,7 @@ from haystack_integrations.crag.formats.html_tabs import with_tabs
 # What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
 # and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
 _FURNITURE: Final = re.compile(
-    r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|widget|prev-next"
+    r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|(?<!ui-)widget|prev-next"
 )
 _NOTE: Final = re.compile(
     r"(?i)(?:^|[\s-])(?:note|tip|hint|warning|caution|danger|important|admonition|callout|alert)(?:$|[\s-])"
@@ -84,7 +85,7 @@ def with_content_marked(page: bytes) -> bytes:
         without_layout,
         with_lists,
         with_tabs,
-        _without_hidden,
+        without_hidden,
         _with_boxes,
         _without_buttons,
         _without_notes,
@@ -96,6 +97,7 @@ def with_content_marked(page: bytes) -> bytes:
         _without_names,
         as_code,
         with_cells_in_line,
+        without_anchors,
         with_paragraphs,
         without_links,
         with_captions,
@@ -146,32 +148,6 @@ def _on_one_line(body: HtmlElement) -> None:
         for part in one.iter():
             part.text = WRAPPED.sub(" ", part.text or "")
             part.tail = (part.tail or "") if part is one else WRAPPED.sub(" ", part.tail or "")
-
-
-def _without_hidden(body: HtmlElement) -> None:
-    """
-    Leave out what no reader sees.
-
-    Seen is what a tab or button opens, what a search in the page finds, and one of several alternatives that are all
-    that stands in their place ("Press Command / Ctrl+C."): a script shows that of the reader's system.
-    """
-    switches = [one for one in body.iter("span") if len(one) and not _shown(one)]
-    for one in [one for switch in switches for one in switch]:
-        del one.attrib["hidden"]
-        if one.getnext() is not None and one.find(".//p") is None:
-            one.tail = " / "
-    opened = {name for one in body.iter() for name in str(one.get("aria-controls", "")).split()}
-    for one in body.xpath(".//*[@hidden][not(@hidden='until-found' or @role='tabpanel' or .//main)]"):
-        before = one.getprevious()
-        follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
-        if one.get("id") not in opened and not follows:
-            one.drop_tree()
-
-
-def _shown(one: HtmlElement) -> bool:
-    """Tell whether some of an element is shown."""
-    texts = (one.text, *(part.tail for part in one))
-    return any(text and text.strip() for text in texts) or any(part.get("hidden") is None for part in one)
 
 
 def _with_boxes(body: HtmlElement) -> None:
