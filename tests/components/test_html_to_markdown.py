@@ -112,6 +112,34 @@ def test_what_opens_in_front_of_a_page_is_no_part_of_it() -> None:
 
 
 @pytest.mark.parametrize(
+    "around",
+    [
+        '<div class="has-sidebar right-sidebar"><div class="content">{}</div></div>',
+        '<div id="page" class="nav-open">{}</div>',
+        '<section class="elementor-section"><div class="elementor-widget-wrap">{}</div></section>',
+        '<div class="page-with-banner"><div class="menu-closed">{}</div><div class="banner">Spring sale</div></div>',
+    ],
+)
+def test_what_holds_nearly_all_words_of_a_page_is_no_furniture_whatever_it_is_called(around: str) -> None:
+    """Such a page was its title alone, and those of Elementor, which calls each part a widget, all were."""
+    parts = "".join(f'<div class="elementor-widget"><p>Gate {n} opens at {n}.</p></div>' for n in range(9))
+    menu = '<div class="menu"><ul><li><a href="x">Our spring offers of all kinds of keys</a></ul></div>'
+    foot = '<div class="footer"><p>All rights reserved.</p></div>'
+    page = f"<html><head><title>Keys</title></head><body>{menu}{around.format(parts)}{foot}</body></html>"
+    told = converted(page)
+    assert told.count("Gate") == 9
+    assert not [words for words in ("offers", "rights", "sale") if words in told]
+
+
+@pytest.mark.parametrize("part", ['<div class="footer"><p>{}</p></div>', '<div class="menu"><a href=x>{}</a></div>'])
+def test_the_foot_or_menu_of_a_page_of_a_few_words_stays_one(part: str) -> None:
+    """It may be the longest part of it."""
+    foot = part.format("All rights reserved, in all countries. " * 6)
+    page = f"<html><head><title>Keys</title></head><body><p>The gate is closed. Ask the guard.</p>{foot}</body></html>"
+    assert "rights" not in converted(page)
+
+
+@pytest.mark.parametrize(
     "part", ['<p><a id="x">{}</a></p>', '<div><a name="x">{}</a></div>', "<ul><li><a id=x>{}</a></ul>"]
 )
 def test_a_text_that_others_lead_to_is_no_link(part: str) -> None:
