@@ -54,6 +54,102 @@ def test_a_part_of_a_page_is_read(part: str) -> None:
     assert converted(part.format("Caf\u00e9 from nine to five.")).lstrip("\ufeff") == "Caf\u00e9 from nine to five."
 
 
+ACCORDIONS = {  # two questions, the second one closed
+    "Bootstrap 3": (
+        '<div class="panel-group" role="tablist">{}</div>',
+        (
+            '<div class="panel"><div role="tab"><h4><a role="button" href="#c{n}" aria-controls="c{n}">{label}</a>'
+            '</h4></div><div id="c{n}" class="panel-collapse collapse" role="tabpanel"><div>{text}</div></div></div>'
+        ),
+    ),
+    "jQuery UI": (
+        '<div class="ui-accordion ui-widget" role="tablist">{}</div>',
+        (
+            '<h3 role="tab" aria-controls="c{n}" aria-expanded="false">{label}</h3><div id="c{n}" role="tabpanel" '
+            'class="ui-widget-content" aria-hidden="true" style="display: none;"><p>{text}</p></div>'
+        ),
+    ),
+    "Foundation": (
+        '<ul class="accordion" role="tablist">{}</ul>',
+        (
+            '<li><a href="#" class="accordion-title" role="tab" aria-controls="c{n}">{label}</a>'
+            '<div role="tabpanel" id="c{n}" aria-hidden="true"><p>{text}</p></div></li>'
+        ),
+    ),
+    "Elementor": (
+        '<div class="elementor-accordion">{}</div>',
+        (
+            '<div class="elementor-tab-title" role="button" aria-controls="c{n}"><a tabindex="0">{label}</a></div>'
+            '<div id="c{n}" role="region" hidden="hidden"><p>{text}</p></div>'
+        ),
+    ),
+    "ARIA": (
+        "{}",
+        (
+            '<button aria-expanded="false" aria-controls="c{n}">{label}</button>'
+            '<div id="c{n}" style="display:none"><p>{text}</p></div>'
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACCORDIONS)
+def test_what_a_reader_opens_stands_below_its_label(name: str) -> None:
+    """All questions and answers of such a page were left out, or those that were closed when it was saved."""
+    around, item = ACCORDIONS[name]
+    items = (("How do I pay?", "By card, at the gate."), ("Who may enter?", "All who have a key."))
+    part = around.format("".join(item.format(n=n, label=label, text=text) for n, (label, text) in enumerate(items)))
+    told = converted(f"<html><body><h1>Keys</h1><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    said = [told.find(words) for pair in items for words in pair]
+    assert said == sorted(said)
+    assert min(said) > 0
+
+
+def test_what_opens_in_front_of_a_page_is_no_part_of_it() -> None:
+    """As a notice of cookies, or a search."""
+    box = '<button aria-controls="c">Ask</button><div id="c" role="dialog" aria-hidden="true"><p>Accept all.</p></div>'
+    assert "Accept" not in converted(f"<html><body><p>{TEXT}</p>{box}</body></html>")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        '<div class="has-sidebar right-sidebar"><div class="content">{}</div></div>',
+        '<div id="page" class="nav-open">{}</div>',
+        '<section class="elementor-section"><div class="elementor-widget-wrap">{}</div></section>',
+        '<div class="page-with-banner"><div class="menu-closed">{}</div><div class="banner">Spring sale</div></div>',
+    ],
+)
+def test_what_holds_nearly_all_words_of_a_page_is_no_furniture_whatever_it_is_called(around: str) -> None:
+    """Such a page was its title alone, and those of Elementor, which calls each part a widget, all were."""
+    parts = "".join(f'<div class="elementor-widget"><p>Gate {n} opens at {n}.</p></div>' for n in range(9))
+    menu = '<div class="menu"><ul><li><a href="x">Our spring offers of all kinds of keys</a></ul></div>'
+    foot = '<div class="footer"><p>All rights reserved.</p></div>'
+    page = f"<html><head><title>Keys</title></head><body>{menu}{around.format(parts)}{foot}</body></html>"
+    told = converted(page)
+    assert told.count("Gate") == 9
+    assert not [words for words in ("offers", "rights", "sale") if words in told]
+
+
+@pytest.mark.parametrize("part", ['<div class="footer"><p>{}</p></div>', '<div class="menu"><a href=x>{}</a></div>'])
+def test_the_foot_or_menu_of_a_page_of_a_few_words_stays_one(part: str) -> None:
+    """It may be the longest part of it."""
+    foot = part.format("All rights reserved, in all countries. " * 6)
+    page = f"<html><head><title>Keys</title></head><body><p>The gate is closed. Ask the guard.</p>{foot}</body></html>"
+    assert "rights" not in converted(page)
+
+
+@pytest.mark.parametrize(
+    "part", ['<p><a id="x">{}</a></p>', '<div><a name="x">{}</a></div>', "<ul><li><a id=x>{}</a></ul>"]
+)
+def test_a_text_that_others_lead_to_is_no_link(part: str) -> None:
+    """Editors write the place around the whole text, which was lost like a menu; what a script follows is one."""
+    words = "Keys are at the gate."
+    page = "<html><body><h1>Keys</h1><p>All may enter.</p>{}<p>Ask there.</p></body></html>"
+    assert words in converted(page.format(part.format(words)))
+    assert words not in converted(page.format(f"<ul><li><a onclick=go()>{words}</a></ul>"))
+
+
 @pytest.mark.parametrize(
     ("charset", "name", "text"),
     [

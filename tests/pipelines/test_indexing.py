@@ -1185,7 +1185,7 @@ def test_an_empty_text_among_others_is_counted_and_fails_where_it_was_named(fold
     for name in ("empty.md", "sub.html"):
         (folder / name).write_text(" \n\t\n")
     report = index(folder, store, base=folder)
-    assert (report.failures, report.skipped, report.skipped_kinds) == ((), 2, {"empty files": 2})
+    assert (report.failures, report.skipped, report.skipped_kinds) == ((), 2, {"empty": 2})
     assert report.sources == report.added == 5
     (failure,) = index(folder / "empty.md", store, base=folder).failures
     assert failure.reason == "the file is empty; write something into it, or remove it"

@@ -9,7 +9,9 @@ from trafilatura import load_html
 from haystack_integrations.crag.formats.html_charset import in_utf8
 from haystack_integrations.crag.formats.html_code import WRAPPED, as_code, as_listings
 from haystack_integrations.crag.formats.html_formulas import with_formulas
-from haystack_integrations.crag.formats.html_links import without_links
+from haystack_integrations.crag.formats.html_furniture import without_names
+from haystack_integrations.crag.formats.html_hidden import without_hidden
+from haystack_integrations.crag.formats.html_links import without_anchors, without_links
 from haystack_integrations.crag.formats.html_lists import with_lists, with_numbers, with_terms
 from haystack_integrations.crag.formats.html_marks import END, with_open_formulas_marked, with_words_marked
 from haystack_integrations.crag.formats.html_paragraphs import (
@@ -18,7 +20,7 @@ from haystack_integrations.crag.formats.html_paragraphs import (
     with_unknown,
     without_layout,
 )
-from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
+from haystack_integrations.crag.formats.html_parts import HEADINGS, TEXTS, is_in
 from haystack_integrations.crag.formats.html_references import without_no_text
 from haystack_integrations.crag.formats.html_tables import (
     with_captions,
@@ -28,32 +30,14 @@ from haystack_integrations.crag.formats.html_tables import (
 )
 from haystack_integrations.crag.formats.html_tabs import with_tabs
 
-# What an id or a class says of furniture. Of all other words none is looked at: an id is most often a heading's words,
-# and a section on "Authoritative servers" would be an author's box, one on "Shared memory" buttons to share by.
-_FURNITURE: Final = re.compile(
-    r"(?i)nav|menu|bar\b|foot|related|crumb|banner|cookie|consent|social|share-|button|hidden|noprint|\btoc|widget|prev-next"
-)
 _NOTE: Final = re.compile(
     r"(?i)(?:^|[\s-])(?:note|tip|hint|warning|caution|danger|important|admonition|callout|alert)(?:$|[\s-])"
 )
 _WORD: Final = re.compile(r"\w+")
-_NAMED: Final = ("section", "div", "p", "span", "li", "dl", "dt", "dd", "ul", "ol")
-_CHROME: Final = ("div", "ul", "ol")
-_TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *HEADINGS)
-_UNSEEN: Final = re.compile(r"(?i)hidden|noprint")
-_SECTION: Final = re.compile(r"\bsect|-extent\b")
-# Left out as decoration, with all that is in them; a date is a word of its sentence.
-_KEPT: Final = {
-    **dict.fromkeys(("aside", "details", "fieldset", "figure"), "div"),
-    **dict.fromkeys(("address", "figcaption", "legend", "summary"), "p"),
-    "menu": "ul",
-    "time": "span",
-}
 _OPENS: Final = re.compile(r"(?i)accordion|collapse|expand|toggle")  # of a button: the heading of what it opens
 _ENTITY: Final = re.compile(rb"&amp;(?=#?\w+;)")  # shown as such: Trafilatura reads it twice, and "&lt;" were "<"
 _ENDING: Final = re.compile(r"[^\W\d_]{2,}|[^\w\s]?")  # of "1st"; a sign such as that of a trade mark
 _BEGINNING: Final = 50  # in which Trafilatura looks for a sign that it is a page
-_MOST_MAIN: Final = 10  # parts of a page; more are no page's
 
 
 def with_content_marked(page: bytes) -> bytes:
@@ -84,7 +68,7 @@ def with_content_marked(page: bytes) -> bytes:
         without_layout,
         with_lists,
         with_tabs,
-        _without_hidden,
+        without_hidden,
         _with_boxes,
         _without_buttons,
         _without_notes,
@@ -93,9 +77,10 @@ def with_content_marked(page: bytes) -> bytes:
         with_unknown,
         _with_words,
         with_numbers,
-        _without_names,
+        without_names,
         as_code,
         with_cells_in_line,
+        without_anchors,
         with_paragraphs,
         without_links,
         with_captions,
@@ -148,39 +133,13 @@ def _on_one_line(body: HtmlElement) -> None:
             part.tail = (part.tail or "") if part is one else WRAPPED.sub(" ", part.tail or "")
 
 
-def _without_hidden(body: HtmlElement) -> None:
-    """
-    Leave out what no reader sees.
-
-    Seen is what a tab or button opens, what a search in the page finds, and one of several alternatives that are all
-    that stands in their place ("Press Command / Ctrl+C."): a script shows that of the reader's system.
-    """
-    switches = [one for one in body.iter("span") if len(one) and not _shown(one)]
-    for one in [one for switch in switches for one in switch]:
-        del one.attrib["hidden"]
-        if one.getnext() is not None and one.find(".//p") is None:
-            one.tail = " / "
-    opened = {name for one in body.iter() for name in str(one.get("aria-controls", "")).split()}
-    for one in body.xpath(".//*[@hidden][not(@hidden='until-found' or @role='tabpanel' or .//main)]"):
-        before = one.getprevious()
-        follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
-        if one.get("id") not in opened and not follows:
-            one.drop_tree()
-
-
-def _shown(one: HtmlElement) -> bool:
-    """Tell whether some of an element is shown."""
-    texts = (one.text, *(part.tail for part in one))
-    return any(text and text.strip() for text in texts) or any(part.get("hidden") is None for part in one)
-
-
 def _with_boxes(body: HtmlElement) -> None:
     """Write whether a box is checked: of a task done and one to do, and of a cell, nothing else tells."""
     for one in list(body.iter("input")):
         shown = one.get("disabled") is not None or one.getparent().tag == "label"
         if one.get("type", "").lower() == "checkbox" and shown and is_in(one, "li", "td", "th"):
             one.tag, one.text = "span", _box(one.get("checked") is not None)
-    for one in [label for label in body.iter("label") if is_in(label, *_TEXTS)]:
+    for one in [label for label in body.iter("label") if is_in(label, *TEXTS)]:
         one.tag = "span"  # else left out, with its words
     for one in body.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):  # Confluence's
         one.text = _box("checked" in one.get("class", "").split()) + (one.text or "").lstrip()
@@ -222,28 +181,3 @@ def _with_words(body: HtmlElement) -> None:
         one.drop_tree()
     for one in list(body.iter("ruby", "rb")):
         one.drop_tag()
-
-
-def _without_names(body: HtmlElement) -> None:
-    """Leave of ids and classes those of furniture; what has the content in it (`class="has-sidebar"`) is none."""
-    for content in body.xpath(".//main|.//*[@role='main']")[:_MOST_MAIN]:
-        for around in (content, *content.iterancestors()):
-            for name in ("id", "class"):
-                around.attrib.pop(name, None)
-    for title in body.xpath(".//p[contains(@class, 'sidebar-title')]"):  # docutils', of a box beside the text
-        for one in (title, title.getparent()):
-            one.attrib.pop("class", None)
-    for one in body.iter(*_NAMED, *_KEPT):
-        one.tag = _KEPT.get(one.tag, one.tag)
-        is_section = one.tag not in _CHROME or _SECTION.search(one.get("class", "")) is not None
-        for name in ("id", "class"):
-            if (name == "id" and is_section) or _FURNITURE.search(one.get(name, "")) is None or _is_said(one, name):
-                one.attrib.pop(name, None)
-            else:  # of a page that older DocBook made, in capitals, which Trafilatura does not know
-                one.set(name, one.get(name).lower())
-
-
-def _is_said(one: HtmlElement, name: str) -> bool:
-    """Tell whether these are words of a text: what to choose in which menu (`guimenu`), and which button to press."""
-    is_words = one.tag == "span" and one.find(".//a") is None and _UNSEEN.search(one.get(name, "")) is None
-    return is_words and is_in(one, *_TEXTS)

@@ -18,6 +18,18 @@ _MOST_ROWS: Final = 2  # of the ways to the chapters and sections around
 _LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|index)\b")
 
 
+def without_anchors(body: HtmlElement) -> None:
+    """
+    Make words of what is marked as a link and leads nowhere: places that others lead to, and labels of what opens.
+
+    :param body: The body of a page, changed in place.
+    """
+    for one in body.iter("a"):
+        is_label = one.get("aria-controls") is not None and one.get("href", "").startswith("#")
+        if is_label or (one.get("href") is None and not any("click" in name for name in one.attrib)):
+            _as_words(one)
+
+
 def without_links(body: HtmlElement) -> None:
     """
     Leave out the signs behind headings, rows of links, and of links that are no menu all but their words.

@@ -1,9 +1,12 @@
-"""What is looked up in a page: headings, and what an element stands in."""
+"""What is looked up in a page: headings and texts, and what an element stands in."""
 
 from typing import Any, Final
 
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 """The elements that are headings, by their level."""
+
+TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *HEADINGS)
+"""The elements that hold text of their own."""
 
 
 def is_in(one: Any, *tags: str) -> bool:

@@ -26,6 +26,8 @@ def with_tabs(body: HtmlElement) -> None:
         labels = one.xpath(_TABS)
         for around in list(one.iterancestors())[:2]:
             panels = _panels_of(around, labels)
+            if any(one in panel.iterancestors() for panel in panels):  # an accordion: each stands below its label
+                break
             if panels:
                 for label, panel in zip(labels, panels, strict=True):
                     panel.insert(0, builder.P(" ".join(label.text_content().split())))

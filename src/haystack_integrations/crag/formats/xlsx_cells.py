@@ -85,10 +85,10 @@ def _rows(sheet: "Worksheet") -> Iterator[list[str]]:
 def _merged(sheet: "Worksheet") -> "dict[tuple[int, int], Cell | MergedCell]":
     """Give for merged cells the one that is shown there; columns where nothing else stands are parts of another."""
     found: dict[tuple[int, int], Cell | MergedCell] = {}
-    areas = list(sheet.merged_cells.ranges)
+    areas, last = list(sheet.merged_cells.ranges), sheet.max_row  # which is sought among all cells each time
     used = {cell.column for row in sheet.iter_rows() for cell in row if cell.value is not None} if areas else set()
     for area in areas:
-        rows = range(area.min_row, min(area.max_row, sheet.max_row) + 1)
+        rows = range(area.min_row, min(area.max_row, last) + 1)
         first = sheet.cell(area.min_row, area.min_col)
         columns = used.intersection(range(area.min_col, area.max_col + 1)) | {area.min_col}
         found.update(dict.fromkeys(product(rows, columns), first))

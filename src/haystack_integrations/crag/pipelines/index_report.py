@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from haystack_integrations.crag.pipelines.contents import Failure
 
-_NAMES: Final = {"skipped": "pages of links", "empty": "empty files"}
+_NAMES: Final = {"skipped": "pages of links", "empty": "empty"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class IndexReport:
     :param removed: Sources that vanished, and whose documents were deleted.
     :param skipped: Files in directories of a kind that is not indexed, pages that only lead to others, and empty text.
     :param skipped_kinds: How many of them have which suffix, the most first; "" for those without a usual one. Pages
-        are `pages of links`, and empty text is `empty files`.
+        are `pages of links`, and empty text is `empty`.
     :param documents_written: Documents written.
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
