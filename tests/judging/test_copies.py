@@ -176,9 +176,22 @@ def test_hundreds_of_copies_are_not_measured_one_by_one(monkeypatch: pytest.Monk
         return measure(asked, readings)
 
     monkeypatch.setattr(copies, "measure", counted)
+    monkeypatch.setattr(copies, "measure_each", lambda *given: counted(*given).documents)
     others = [f"{name} is a town by the river." for name in ("Wien", "Bonn", "Rome", "Oslo", "Bern")]
     texts = [*others, *(f"{BEST} Seen by visitor {number}." for number in range(1_000))]
     found = measure_once(asking(QUESTION_OF_REFUNDS), shared_reader().read([("", text) for text in texts]))
     assert len(found.documents) == len(texts)
-    assert sum(lists) < 3_000
+    assert len(texts) < sum(lists) < 3_000
     assert found.documents[-1]["covered"] == found.documents[len(others)]["covered"] > 0
+
+
+def test_a_long_list_is_compared_as_a_short_one_is() -> None:
+    """Most texts are told apart by a few of their words; a copy that lacks a tenth of them is still found in it."""
+    words = [f"word{number}" for number in range(100)]
+    others = [" ".join(f"{word}of{number}" for word in words) for number in range(60)]
+    less, least = " ".join([*words[:80], *words[90:]]), " ".join([*words[:80], *words[91:], "new1", "new2"])
+    found = repeated("Which words are these?", [" ".join(words), *others, less, least])
+    assert found[61] == 0
+    assert found[:61] == list(range(61))
+    assert found[62] == 0
+    assert repeated("Which words are these?", [less, " ".join([*words[:50], *others[0].split()[:50]])]) == [0, 1]

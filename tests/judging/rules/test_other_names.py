@@ -1,10 +1,15 @@
 """A name that no document tells is of another one than they are about."""
 
+import re
+from time import process_time
+
 import pytest
 from haystack import Document
+from hypothesis import given
+from hypothesis import strategies as st
 
 from haystack_integrations.crag.components import StaticDocumentEmbedder
-from haystack_integrations.crag.judging.rules.other_names import names_in, untold_names
+from haystack_integrations.crag.judging.rules.other_names import is_begun, names_in, untold_names
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.languages.function_words import language_of
@@ -90,3 +95,20 @@ def test_a_question_about_another_name_is_not_answered() -> None:
     asked = "Does the train to {} leave from platform 4?"
     assert rag.run(query=asked.format("York"))["crag"]["verdict"] == "correct"
     assert rag.run(query=asked.format("Leeds"))["crag"]["verdict"] != "correct"
+
+
+@given(
+    part=st.text(st.sampled_from("ab\u00e91.'"), min_size=1, max_size=8), text=st.text("ab_\u00e91 .'\n", max_size=30)
+)
+def test_a_name_is_begun_where_a_word_begins_so(part: str, text: str) -> None:
+    """As a pattern finds it; to make one for each name takes longer than to look for it."""
+    begins = part[: max(4, len(part) - 4)]
+    assert is_begun(part, text) == (re.search(rf"(?<!\w){re.escape(begins)}", text) is not None)
+
+
+def test_no_name_takes_long_to_find() -> None:
+    """Nor does one of a hundred thousand letters, in a word of more of the same."""
+    begun = process_time()
+    assert not is_begun("a" * 100_000, "b" + "a" * 400_000)
+    assert is_begun("aaaa", "baaaa " * 50_000 + "aaaa")
+    assert process_time() - begun < 1.0

@@ -14,8 +14,8 @@ from haystack import Document, component
 from haystack_integrations.crag.grades import source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.texts.headings import Headings
+from haystack_integrations.crag.texts.marked_words import MARKS
 from haystack_integrations.crag.texts.table_heads import TableHeads
-from haystack_integrations.crag.texts.text import MARKS
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, identified, shows, titled
 
 # Digits alone are of a version or a date.

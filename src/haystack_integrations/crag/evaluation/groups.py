@@ -5,10 +5,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scipy.cluster.hierarchy import DisjointSet
-
 from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC, Case, Dataset
-from haystack_integrations.crag.evaluation.regressions import FOLDS
+
+FOLDS: Final = 5
+"""Parts of the questions that are held out one after another, where there are as many groups."""
 
 FEWEST: Final = 40
 """Questions without which nothing is fitted."""
@@ -23,13 +23,19 @@ def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
     :param keys: For each question what names its sources: labelled documents, their titles, its own wording.
     :returns: A number for each question; equal for questions of one group.
     """
-    known = DisjointSet(("question", number) for number in range(len(keys)))
+    joined, first = list(range(len(keys))), dict[Hashable, int]()
+
+    def root(number: int) -> int:
+        while joined[number] != number:
+            joined[number] = joined[joined[number]]
+            number = joined[number]
+        return number
+
     for number, own in enumerate(keys):
         for key in own:
-            known.add(("key", key))
-            known.merge(("key", key), ("question", number))
-    numbers: dict[Hashable, int] = {}
-    return [numbers.setdefault(known["question", number], len(numbers)) for number in range(len(keys))]
+            joined[root(number)] = root(first.setdefault(key, number))
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(root(number), len(numbers)) for number in range(len(keys))]
 
 
 @dataclass(frozen=True)

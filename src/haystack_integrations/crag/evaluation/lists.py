@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from haystack_integrations.crag.vocabulary import SPENT
 
 LISTED: Final = 10
 """How many documents of a list the filter is measured on."""
+
+_MOST_KEPT: Final = 200  # documents: of one question, or two
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class FixedLists:
         self._parts: Parts = judging_parts(setup)
         warm_up(vars(self._parts).values())
         self._sentences = Sentences(dataset.passages)
+        # The lists of a question have much in common.
+        self._document = lru_cache(_MOST_KEPT)(lambda name: dataset.passages[name].document())
 
     def truth(self, case: Case) -> Label:
         """
@@ -172,7 +177,7 @@ class FixedLists:
         return {"status": case.gap.status, **told, "accidental": accidental}
 
     def _found(self, names: Sequence[str]) -> list[Document]:
-        return [self._dataset.passages[name].document() for name in names]
+        return [self._document(name) for name in names]
 
 
 def _judged(dataset: Dataset) -> int:

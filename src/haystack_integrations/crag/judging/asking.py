@@ -19,6 +19,9 @@ from haystack_integrations.crag.texts.wording import asked_terms
 KINDS: Final = ("who", "when", "where", "how_many", "how", "what", "which", "why", "yes_no", "statement")
 """Kinds of question, by what the answer must be; a claim is a `statement`."""
 
+ASKS: Final = {kind: {f"asks_{other}": float(other == kind) for other in KINDS} for kind in KINDS}
+"""The signals of each kind."""
+
 _HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|tall|big|large|often)\b|\b(?:what|which) (?:number|percent)")
 _WHEN = re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b")
 _WHERE = re.compile(r"\b(?:what|which) (?:city|country|place|state|town|location)\b")

@@ -1,22 +1,19 @@
 """Documents among each other: each beside the others and relative to them, and the list as a whole."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from math import fsum, log
 from operator import itemgetter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.judging.asking import KINDS, Asked, names_in
-from haystack_integrations.crag.judging.evidence import Evidence, Features, examine, weight_of
+from haystack_integrations.crag.judging.among import Among, among, beside
+from haystack_integrations.crag.judging.asking import ASKS, Asked
+from haystack_integrations.crag.judging.evidence import Features, examine, weight_of
 from haystack_integrations.crag.judging.links import covered_jointly
-from haystack_integrations.crag.judging.phrases import share_of, weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
-from haystack_integrations.crag.texts.text import is_ideograph
 
 COMPARED: Final = (
     "covered",
@@ -59,23 +56,6 @@ class Measured:
     distinct: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Among:
-    """
-    What the documents of a list say of its question together.
-
-    :param names: The question's names.
-    :param others: Its other terms.
-    :param damped: Weights of its terms that differ little, for lists of a corpus that nothing is known of.
-    :param pairs: What its pairs weigh by them.
-    """
-
-    names: frozenset[str]
-    others: Sequence[str]
-    damped: Mapping[str, float]
-    pairs: float
-
-
 def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     """
     Measure a retrieval.
@@ -84,13 +64,31 @@ def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     :param readings: Its documents, at least one, in rank order.
     :returns: The signals of each document, and of the list.
     """
+    told, found, alike, features = _measured(asked, readings)
+    together = _together(asked, readings, found, features, told, alike)
+    return Measured(features, together, range(len(readings)))
+
+
+def measure_each(asked: Asked, readings: Sequence[Reading]) -> list[Features]:
+    """
+    Measure the documents of a retrieval.
+
+    :param asked: The question.
+    :param readings: Its documents, at least one, in rank order.
+    :returns: The signals of each, as `measure` gives them.
+    """
+    return _measured(asked, readings)[-1]
+
+
+def _measured(
+    asked: Asked, readings: Sequence[Reading]
+) -> tuple[Among, list[frozenset[str]], NDArray[np.float32], list[Features]]:
+    """Give what documents say together, the question's terms in each, how alike they are, and their signals."""
     seen = [examine(asked, reading) for reading in readings]
-    names, found = names_in(asked, readings), [evidence.found for evidence in seen]
-    damped = _damped(asked, found)
-    rest = [term for term in asked.terms if term not in names]
-    among = _Among(names, rest, damped, weight_of_pairs(asked.pairs, damped))
+    found = [evidence.found for evidence in seen]
+    told = among(asked, readings, found)
     alone = [
-        _beside(asked, evidence, among, reading, rank)
+        beside(asked, evidence, told, reading, rank)
         for rank, (evidence, reading) in enumerate(zip(seen, readings, strict=True))
     ]
     vectors = np.stack([reading.vector for reading in readings])
@@ -98,45 +96,7 @@ def measure(asked: Asked, readings: Sequence[Reading]) -> Measured:
     others = _agreement(alike), _siblings(readings, alone), covered_jointly(asked, readings, alone, found)
     rows = zip(alone, _relative(alone), *others, strict=True)
     features = [{**own, **compared, **agreed, **same, **joint} for own, compared, agreed, same, joint in rows]
-    together = _together(asked, readings, found, features, names, alike)
-    return Measured(features, together, range(len(readings)))
-
-
-def _beside(asked: Asked, evidence: Evidence, among: _Among, reading: Reading, rank: int) -> Features:
-    """Give all signals of a document that do not compare it with others; its rank is from 0."""
-    return {
-        "rank": 1 / (1 + rank),
-        **evidence.wording,
-        "bm25_damped": sum(among.damped[term] * count for term, count in evidence.often.items()) / 8,
-        "pairs_damped": share_of(weight_of_pairs(evidence.met, among.damped), among.pairs, among.damped, doubt=True),
-        "covered_damped": fsum(map(among.damped.__getitem__, evidence.found)) / (sum(among.damped.values()) or 1.0),
-        "run": evidence.run,
-        **_names(asked, among, reading, evidence.found),
-        **evidence.cues,
-    }
-
-
-def _names(asked: Asked, among: _Among, reading: Reading, found: frozenset[str]) -> Features:
-    names, weight, other_weight = among.names, weight_of(asked, among.names), weight_of(asked, among.others)
-    return {
-        "names_covered": weight_of(asked, found & names) / weight if weight else 1.0,
-        "names_all": float(found >= names),
-        "names_in_title": weight_of(asked, reading.title_terms & names) / weight if weight else 0.0,
-        "names": float(len(names)),
-        "others_covered": weight_of(asked, found.intersection(among.others)) / other_weight if other_weight else 1.0,
-        "numbers_missing": float(sum(term.isdigit() and term not in found for term in asked.terms)),
-    }
-
-
-def _damped(asked: Asked, found: Sequence[frozenset[str]]) -> dict[str, float]:
-    """
-    Weigh the question's terms by how few of these documents have them.
-
-    They were retrieved for the question, so what all of them have is no common word: weights differ by a factor of
-    two, not ten. It says less than a corpus does, and the same in every corpus. An ideograph is half a word.
-    """
-    held, size = Counter(chain.from_iterable(found)), len(found)
-    return {term: log(2 + size / (held[term] + 1)) / (1 + is_ideograph(term)) for term in asked.terms}
+    return told, found, alike, features
 
 
 def _relative(features: Sequence[Features]) -> list[Features]:
@@ -189,7 +149,7 @@ def _together(
     readings: Sequence[Reading],
     found: Sequence[frozenset[str]],
     features: Sequence[Features],
-    names: frozenset[str],
+    told: Among,
     alike: NDArray[np.float32],
 ) -> Features:
     """The list as a whole."""
@@ -198,15 +158,15 @@ def _together(
         return weight_of(asked, terms) / asked.total
 
     def most(name: str) -> float:
-        return max(each[name] for each in features)
+        return max([each[name] for each in features])
 
     def count(name: str) -> float:
-        return sum(each[name] for each in features)
+        return sum([each[name] for each in features])
 
     titles = Counter(reading.title for reading in readings)
     in_titles = frozenset[str]().union(*(reading.title_terms for reading in readings)).intersection(asked.terms)
     bm25 = sorted((each["bm25"] for each in features), reverse=True)
-    size, weight = len(readings), weight_of(asked, names)
+    size, names, weight = len(readings), told.names, told.weights[0]
     return {
         "union": share(frozenset[str]().union(*found)),
         "titles_covered": share(in_titles),
@@ -224,7 +184,7 @@ def _together(
         "names": float(len(names)),
         **{f"{name}_most": most(name) for name in _MOST},
         **{f"{name}_count": count(name) for name in _COUNTED},
-        **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS},
+        **ASKS[asked.kind],
     }
 
 

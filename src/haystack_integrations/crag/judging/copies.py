@@ -4,11 +4,12 @@ elsewhere), and of lists that nobody has labelled none beside the only one that 
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from math import ceil
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import Asked
-from haystack_integrations.crag.judging.company import Measured, measure
+from haystack_integrations.crag.judging.company import Measured, measure, measure_each
 from haystack_integrations.crag.judging.evidence import examine, weight_of
 from haystack_integrations.crag.judging.places import Places
 from haystack_integrations.crag.judging.reading import Reading
@@ -17,6 +18,7 @@ from haystack_integrations.crag.judging.reading import Reading
 # differ in a word, a line at the top or the last sentence are found; of two chunks that overlap by half, neither is.
 _HELD: Final = 0.9
 _SHARED: Final = 0.5
+_MORE: Final = 4  # words that are looked for first, beside twice those that a copy may lack
 
 # Of two chunks, the share of the shorter that is the end of one and the beginning of the other, and of its words that
 # both have at least, which is quickly told.
@@ -42,19 +44,10 @@ def originals(readings: Sequence[Reading], found: Sequence[frozenset[str]], *, o
     :param overlaps: Whether the next chunk of a text that begins with the end of another one repeats that one, too.
     :returns: For each document the place of the one that it repeats; its own where it repeats none.
     """
-    places = [reading.places for reading in readings]
-    words = [frozenset(each.terms()) for each in places]
+    texts = [_Text(reading.places) for reading in readings]
 
     def is_repeated(one: int, other: int) -> bool:
-        if not found[one] <= found[other]:
-            return False
-        least, most = sorted((len(words[one]), len(words[other])))
-        shared = len(words[one] & words[other])
-        if _is_same(shared, least, most):
-            return True
-        if not overlaps or shared < _IN_BOTH * least:
-            return False
-        return _runs_on(places[one], places[other]) or _runs_on(places[other], places[one])
+        return found[one] <= found[other] and _is_repeated(texts[one], texts[other], overlaps=overlaps)
 
     kept, repeated = list[int](), list(range(len(readings)))
     for number in sorted(repeated, key=lambda place: (-len(found[place]), place)):
@@ -112,10 +105,40 @@ def _measured(asked: Asked, readings: Sequence[Reading], repeated: Sequence[int]
             break
         # One copy of each at a time, among the others of the list.
         copies = {repeated[place]: place for place in reversed(left)}
-        swapped = measure(asked, [readings[copies.get(place, place)] for place in distinct]).documents
+        swapped = measure_each(asked, [readings[copies.get(place, place)] for place in distinct])
         rows |= {copies[place]: row for place, row in zip(distinct, swapped, strict=True) if place in copies}
     # Hundreds of copies say what their original says: each measured anew took minutes.
     return Measured([rows.get(n, rows[place]) for n, place in enumerate(repeated)], whole.together, distinct)
+
+
+class _Text:
+    """
+    What tells soon that two texts are not alike: each of a long list is compared with each.
+
+    :param places: Where its terms stand.
+    """
+
+    __slots__ = ("fewest", "places", "second", "some", "words")
+
+    def __init__(self, places: Places) -> None:
+        self.places, self.words = places, frozenset(places.terms())
+        self.second = next(iter(places.in_order()[1:2]), None)
+        lacking = len(self.words) - ceil(_HELD * len(self.words))  # at most, in a copy
+        self.some = frozenset(islice(self.words, 2 * lacking + _MORE))
+        self.fewest = len(self.some) - lacking  # of those in a copy
+
+
+def _is_repeated(one: _Text, other: _Text, *, overlaps: bool) -> bool:
+    short, long = (one, other) if len(one.words) <= len(other.words) else (other, one)
+    may_run_on = overlaps and (one.second in other.words or other.second in one.words)
+    if not may_run_on and len(short.some & long.words) < short.fewest:
+        return False
+    least, shared = len(short.words), len(short.words & long.words)
+    if _is_same(shared, least, len(long.words)):
+        return True
+    if not may_run_on or shared < _IN_BOTH * least:
+        return False
+    return _runs_on(one.places, other.places) or _runs_on(other.places, one.places)
 
 
 def _is_same(shared: int, least: int, most: int) -> bool:

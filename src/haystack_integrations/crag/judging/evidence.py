@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, log1p
 
-from haystack_integrations.crag.judging.asking import KINDS, Asked
+from haystack_integrations.crag.judging.asking import ASKS, Asked
 from haystack_integrations.crag.judging.keeping import kept
-from haystack_integrations.crag.judging.phrases import longest_run, pairs_met, share_of, weight_of_pairs
+from haystack_integrations.crag.judging.phrases import doubt_of, longest_run, pairs_met, share_of, weight_of_pairs
 from haystack_integrations.crag.judging.reading import Reading
 from haystack_integrations.crag.texts.wording import densest
 
@@ -78,10 +78,10 @@ def examine(asked: Asked, reading: Reading) -> Evidence:
         **_sentences(asked, reading, hits),
         "window_10": _window(asked, hits, 10)[0],
         "window_20": best,
-        "pairs": share_of(found, total, asked.weights, doubt=False),
-        "pairs_doubted": share_of(found, total, asked.weights, doubt=True),
+        "pairs": share_of(found, total),
+        "pairs_doubted": share_of(found, total, doubt_of(asked.weights)),
     }
-    cues = {**_cues(asked, reading, middle), **{f"asks_{kind}": float(asked.kind == kind) for kind in KINDS}}
+    cues = {**_cues(asked, reading, middle), **ASKS[asked.kind]}
     return Evidence(wording, cues, hits.both, often, met, longest_run(asked, hits.places))
 
 
@@ -139,7 +139,7 @@ def _coverage(asked: Asked, reading: Reading, hits: _Hits, often: Mapping[str, f
 
 def _title(asked: Asked, reading: Reading, hits: _Hits) -> Features:
     """Whether the document is about what the question names, and what else the question wants."""
-    is_named = bool(reading.name) and all(term in asked.weights for term in reading.name)
+    is_named = bool(reading.name) and all(map(asked.weights.__contains__, reading.name))
     rest = [term for term in asked.terms if term not in reading.title_terms]
     rest_weight = weight_of(asked, rest)
     return {

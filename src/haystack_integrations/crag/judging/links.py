@@ -1,7 +1,7 @@
 """Which document of a list speaks of which other one, having its title in its text, and what two cover together."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -32,14 +32,15 @@ def covered_jointly(
             known[terms] = weight_of(asked, terms) / asked.total
         return known[terms]
 
-    def joint_of(n: int, others: Iterable[int], otherwise: float) -> float:
-        return max((share(found[n] | found[k]) for k in others), default=otherwise)
-
-    shown, spoken = _two_of_each(found), turned(links)
-    rows = []
+    spoken, often, rows = turned(links), Counter(found), []
+    # Documents with the same of the question's terms cover the same together; two of them, what each does.
+    best = {
+        terms: max((share(terms | other) for other, times in often.items() if other != terms or times > 1), default=0.0)
+        for terms in often
+    }
     for n, own in enumerate(features):
         by, to = links[n], spoken[n]
-        joint = joint_of(n, (k for k in shown if k != n), own["covered"])
+        joint = best[found[n]] if len(size) > 1 else own["covered"]
         rows.append(
             {
                 "joint": joint,
@@ -50,7 +51,7 @@ def covered_jointly(
                 "spoken_of_covered": max((features[k]["covered"] for k in by), default=0.0),
                 "speaks_of_covered": max((features[k]["covered"] for k in to), default=0.0),
                 "spoken_of_named": max((features[k]["title_named"] for k in by), default=0.0),
-                "linked_joint": joint_of(n, by | to, 0.0),
+                "linked_joint": max((share(found[n] | found[k]) for k in by | to), default=0.0),
             }
         )
     return rows
@@ -63,12 +64,18 @@ def links_of(readings: Sequence[Reading]) -> list[set[int]]:
     :param readings: The documents.
     :returns: For each document, the places of the others whose text speaks of its title.
     """
-    names = {reading.name for reading in readings}
-    holding: dict[str, set[int]] = {term: set() for term in chain.from_iterable(name[:_NAMED] for name in names)}
+    named: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for n, reading in enumerate(readings):
+        named[reading.name].append(n)
+    holding: dict[str, set[int]] = {term: set() for term in chain.from_iterable(name[:_NAMED] for name in named)}
     for k, other in enumerate(readings):
         for term in holding.keys() & other.places.terms():
             holding[term].add(k)
-    speaking = {name: {k for k in _having(name, holding) if speaks_of(readings[k], name)} for name in names}
+    speaking = dict[tuple[str, ...], set[int]]()
+    for name, own in named.items():
+        # That a text speaks of its own title, as most do, is not asked.
+        asked = _having(name, holding).difference(own if len(own) == 1 else ())
+        speaking[name] = {k for k in asked if speaks_of(readings[k], name)}
     return [speaking[reading.name] - {n} for n, reading in enumerate(readings)]
 
 
@@ -108,11 +115,3 @@ def speaks_of(reading: Reading, name: Sequence[str]) -> bool:
         if not begins:
             return False
     return True
-
-
-def _two_of_each(found: Sequence[frozenset[str]]) -> list[int]:
-    """Choose whom others are joined with: documents with the same of the question's terms cover the same together."""
-    alike: defaultdict[frozenset[str], list[int]] = defaultdict(list)
-    for n, terms in enumerate(found):
-        alike[terms].append(n)
-    return [n for same in alike.values() for n in same[:2]]  # the second for the first itself

@@ -44,18 +44,26 @@ def weight_of_pairs(pairs: Iterable[tuple[str, str]], weights: Mapping[str, floa
     return sum([weights[one] + weights[two] for one, two in pairs])
 
 
-def share_of(found: float, total: float, weights: Mapping[str, float], *, doubt: bool) -> float:
+def doubt_of(weights: Mapping[str, float]) -> float:
+    """
+    Weigh one more pair, which was not met, so that few pairs prove less than many.
+
+    :param weights: The weight of each term.
+    :returns: What a pair weighs on average.
+    """
+    return 2 * sum(weights.values()) / max(1, len(weights))
+
+
+def share_of(found: float, total: float, doubt: float = 0.0) -> float:
     """
     Tell which share of a question's pairs was met.
 
     :param found: What those weigh that were met.
     :param total: What all weigh.
-    :param weights: The weight of each term.
-    :param doubt: Count one more that was not met, so that few prove less than many.
+    :param doubt: What else counts as not met; see `doubt_of`.
     :returns: The share.
     """
-    missing = 2 * sum(weights.values()) / max(1, len(weights)) if doubt else 0.0
-    return found / (total + missing) if total else 0.0
+    return found / (total + doubt) if total else 0.0
 
 
 def _meet(one: Sequence[int] | None, two: Sequence[int] | None) -> bool:

@@ -182,7 +182,7 @@ def _reading(
 ) -> Reading:
     title_terms, bare = terms(title), BRACKETS.sub("", title)
     found = _walked(parts)
-    lengths = np.diff([*found["starts"], found["length"]]).astype(np.float32)
+    lengths = np.array([end - start for start, end in pairwise((*found["starts"], found["length"]))], dtype=np.float32)
     return Reading(
         title=title,
         name=tuple(title_terms if bare == title else terms(bare)),
@@ -230,7 +230,7 @@ def _walked(parts: Sequence[str]) -> dict[str, Any]:
 
 
 def _unit(vector: Vectors) -> Vectors:
-    length = float(np.linalg.norm(vector))
+    length = float(np.sqrt(vector.dot(vector)))
     return vector / length if length else vector
 
 

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from math import ceil
 from typing import Final
 from unicodedata import normalize
 
 from haystack_integrations.crag.texts.languages.abbreviations import leaves_open
-from haystack_integrations.crag.texts.languages.spelling import unelided
 from haystack_integrations.crag.texts.languages.stemming import STEMS, STOP_WORDS
+from haystack_integrations.crag.texts.marked_words import PARTS, WORD
 
 TOKENS_PER_WORD: Final = 1.3
 CHARACTERS_PER_TOKEN: Final = 6
@@ -31,19 +30,9 @@ _PARTICLE: Final = re.compile(rf"(?<=[0-9A-Za-z])(?={HANGUL.pattern})")
 # Whatever these look for, as one set of signs: that a text has none is told in a fifth of the time that they take.
 _NOT_SPACED: Final = re.compile(f"[{''.join(each.pattern[1:-1] for each in (UNSPACED, PHRASES, HANGUL))}]")
 
-# Vowel signs and accents that Python does not count as word characters, though words are made of them.
-MARKS: Final = (
-    r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e\u0eb0-\u0ecd\u102b-\u103e"
-    r"\u17b4-\u17d3"
-)
 # Soft hyphens and joiners, as converters of PDF and HTML leave them: in a word, and no part of it.
 _WITHIN = re.compile(r"[\u00ad\u200c\u200d\u2060\ufeff]+")
-_WORD = re.compile(rf"\w[\w{MARKS}]*(?:['.,]\w[\w{MARKS}]*)*")
 _TO_SPACES = bytes(code if chr(code).isalnum() or chr(code) in "'.," else ord(" ") for code in range(256))
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_DECIMAL = re.compile(r"\d+(?:\.\d+)+")
-_INITIALS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
-_APOSTROPHE = re.compile(r"[^\W\d]+(?:'[^\W\d]+)+")
 
 _FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^`\n]*+\n(?:.*?^[ \t]*\1[`~]*[ \t\r]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 # As word processors write them; the last one is what a PDF often has in the place of a bullet.
@@ -78,19 +67,29 @@ def surface_words(text: str) -> list[str]:
     :param text: Any text, any language.
     :returns: The words in order of appearance.
     """
-    if text.isascii():
+    if not text.isascii():
+        text = normalize("NFKC", text).replace("\u2019", "'").replace("\u00ad", "")
+        for sign in "\u2013\u2014\u2018\u201c\u201d":  # dashes and quotes, but for which many a text is Latin-1
+            text = text.replace(sign, " ")
+    try:
         # Most marks of ordinary text stand before a space, where they are part of no word: faster than any expression.
-        found = f"{text.encode().translate(_TO_SPACES).decode()} ".replace(", ", " ").replace(". ", " ").split()
-    else:
-        text = _WITHIN.sub("", normalize("NFKC", text).replace("\u2019", "'"))
+        spaced = f"{text.encode('latin-1').translate(_TO_SPACES).decode('latin-1')} "
+        found = spaced.replace(", ", " ").replace(". ", " ").split()
+    except UnicodeEncodeError:
+        text = _WITHIN.sub("", text)
         if _NOT_SPACED.search(text):
             text = _ALONE.sub(r" \g<0> ", text)
             text = _PARTICLE.sub(" ", _SYLLABLE.sub(r" \g<0> ", text))
-        found = _WORD.findall(text.replace("_", " "))
+        found = WORD.findall(text.replace("_", " "))
     # Almost every word is done now; only those with a mark are looked at again.
     if "".join(found).isalnum():
         return found
-    return list(chain.from_iterable([(word,) if word.isalnum() else _parts(word) for word in found]))
+    read, last = list[str](), 0
+    for place in [place for place, word in enumerate(found) if not word.isalnum()]:
+        read += found[last:place]
+        read += PARTS[found[place]]
+        last = place + 1
+    return read + found[last:]
 
 
 def words(text: str) -> list[str]:
@@ -105,18 +104,6 @@ def words(text: str) -> list[str]:
     """
     plain = text if text.isascii() else normalize("NFKC", text)  # a full-width capital has no lower case until then
     return surface_words(plain.lower())
-
-
-def _parts(marked: str) -> Iterator[str]:
-    for word in _WORD.findall(marked):
-        if word.isalnum() or _DECIMAL.fullmatch(word) or _APOSTROPHE.fullmatch(word):
-            yield unelided(word)
-        elif _THOUSANDS.fullmatch(word):
-            yield word.replace(",", "")
-        elif _INITIALS.fullmatch(word):
-            yield word.replace(".", "")
-        else:
-            yield from filter(None, re.split(r"[.,']", word))
 
 
 def is_ideograph(word: str) -> bool:

@@ -32,14 +32,12 @@ def with_hops(likely: Likely, asked: Asked, readings: Sequence[Reading]) -> Like
     :returns: The same, with the probability of such documents to be on topic at least 0.5, or that of the best one.
     """
     best = int(np.argmax(likely.scores()))
-    text, known = readings[best], _words(asked, readings[best])
+    text = readings[best]
+    if not (missing := [term for term in asked.terms if not text.holds(term)]):
+        return likely
     hops = [
-        reading.name != text.name and bool(_words(asked, reading) - known) and speaks_of(text, reading.name)
+        reading.name != text.name and any(map(reading.holds, missing)) and speaks_of(text, reading.name)
         for reading in readings
     ]
     topic = np.where(hops, np.maximum(likely.topic, min(_NEEDED, likely.topic[best])), likely.topic)
     return replace(likely, topic=topic) if any(hops) else likely
-
-
-def _words(asked: Asked, reading: Reading) -> set[str]:
-    return set(filter(reading.holds, asked.terms))

@@ -54,7 +54,7 @@ _DAY: Final = re.compile(
     r"|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
-_IN_WORD: Final = re.compile(r"\w")
+_IN_WORD, _OUTSIDE = re.compile(r"\w"), re.compile(r"\W")
 _STEM, _ENDING = 4, 4
 _FEWEST: Final = 2
 
@@ -159,5 +159,6 @@ def is_begun(part: str, text: str) -> bool:
     begins = part[: max(_STEM, len(part) - _ENDING)]
     place = text.find(begins)  # a pattern for each name took ten times as long, most of it to compile
     while place > 0 and _IN_WORD.match(text, place - 1):
-        place = text.find(begins, place + 1)
+        behind = _OUTSIDE.search(text, place)
+        place = -1 if behind is None else text.find(begins, behind.end())
     return place >= 0

@@ -42,6 +42,8 @@ def is_other_script(text: str) -> bool:
     :param text: Any text.
     :returns: Whether at least half of its letters are of another script than Latin.
     """
+    if text.isascii():
+        return False
     letters = [ord(letter) for letter in text if letter.isalpha()]
     return len(letters) > 0 and 2 * sum(any(letter in part for part in _LATIN) for letter in letters) <= len(letters)
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from haystack_integrations.crag.texts.languages.function_words import function_words
 from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
-from haystack_integrations.crag.texts.text import MARKS, PHRASES, UNSPACED, words
+from haystack_integrations.crag.texts.marked_words import MARKS
+from haystack_integrations.crag.texts.text import PHRASES, UNSPACED, words
 
 # Names that are others, or none, once they are cut into words: AT&T, node.js, v2.1.0, .NET, C++ and C#; and
 # `on_delete`, which to a search is one word, though a text may write it as two.
