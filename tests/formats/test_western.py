@@ -50,6 +50,12 @@ def test_letters_of_others_are_left_alone(name: str, text: str) -> None:
     assert western(text.encode(name)) is None
 
 
+@pytest.mark.parametrize("name", ["German", "French", "Spanish", "Swedish", "a table"])
+def test_damaged_utf_8_is_left_alone(name: str) -> None:
+    """Each of its letters would be two signs, for one that was cut in half."""
+    assert western(TEXTS[name].encode() + b"\xc3") is None
+
+
 def test_what_is_no_text_is_left_alone() -> None:
     """Each byte may be a letter."""
     assert western(b"GIF89a\x00\xe4 and more words") is None

@@ -8,7 +8,7 @@ _LOW: Final = "a-zß-öø-ÿœšž"  # letters of that set
 _WITHIN: Final = "\u00a0\u00adªº«»·\u2013—\u2018\u2019…"  # may stand between two
 # What no text has, and what none has whose letters are this set's: such signs within a word, or so many in a row.
 _OTHER: Final = re.compile(
-    rf"[\x00-\x08\x0e-\x1f\x7f]|[{_LOW}][^\x00-\x7f{_LOW}{_WITHIN}][{_LOW}]|[{_LOW}][ŠŒŽŸ]|[^\W\x00-\x7f\d_]{{4}}"
+    rf"[\x00-\x08\x0e-\x1f\x7f]|[{_LOW}][^\x00-\x7f{_LOW}{_WITHIN}]+[{_LOW}]|[{_LOW}][ŠŒŽŸ]|[^\W\x00-\x7f\d_]{{4}}"
 )
 # Letters of no one language. Central Europe, the Baltic and Turkey have others in their place.
 _NEVER_TOGETHER: Final = (("ðþý", "çüèãûàëšž"), ("è", "šž"), ("ã", "î"), ("û", "áíóú"), ("õ", "ö", "áíóú"))
