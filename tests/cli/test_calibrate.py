@@ -22,7 +22,11 @@ from haystack_integrations.crag.evaluation.training import counted
 
 WITHOUT_SKLEARN = """
 import sys
-sys.modules["sklearn"] = None
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "sklearn":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
 from haystack_integrations.crag.cli import main
 main()
 """

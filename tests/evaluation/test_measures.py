@@ -1,9 +1,6 @@
 """The numbers of an evaluation: exact on small records, None where a measure does not apply."""
 
 import math
-import os
-import subprocess
-import sys
 from statistics import fmean
 from typing import Any
 
@@ -12,7 +9,6 @@ import pytest
 from evaluation_records import CLASSES, documents, gap, record, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from haystack_integrations.crag.evaluation.gaps import gap_recall_at, two_scales
 from haystack_integrations.crag.evaluation.measures import (
@@ -57,31 +53,6 @@ def test_macro_f1_is_the_mean_over_the_classes_that_occur() -> None:
     assert found["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
     assert found["confusion"]["ambiguous"] == {"correct": 1, "ambiguous": 1, "incorrect": 0}
     assert list(found["confusion"]) == list(CLASSES)
-
-
-@given(pairs=st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)), min_size=1, max_size=30))
-def test_the_verdict_is_scored_as_scikit_learn_scores_it(pairs: list[tuple[str, str]]) -> None:
-    """To the last digit; it is not asked itself, since half a second goes by before it is there."""
-    truth, told = zip(*pairs, strict=True)
-    found, occurring = verdict_measures(verdicts(pairs)), sorted({*truth, *told})
-    assert found["accuracy"] == accuracy_score(truth, told)
-    assert found["macro_f1"] == f1_score(
-        truth, told, labels=[one for one in CLASSES if one in occurring], average="macro"
-    )
-    rows = [[*row.values()] for row in found["confusion"].values()]
-    assert rows == confusion_matrix(truth, told, labels=CLASSES).tolist()
-
-
-def test_an_evaluation_does_not_wait_for_scikit_learn() -> None:
-    """Neither to judge nor to count; only its page does, for what it tells of probabilities."""
-    parts = ("groups", "intervals", "measures", "running", "table")
-    code = f"import sys; from haystack_integrations.crag.evaluation import {', '.join(parts)}\n"
-    code += "assert sys.modules.keys().isdisjoint(('sklearn', 'scipy'))"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    finished = subprocess.run(
-        [sys.executable, "-c", code], env=environment, check=False, capture_output=True, text=True
-    )
-    assert finished.returncode == 0, finished.stderr
 
 
 def test_questions_without_label_or_not_strict_are_left_out_of_the_verdict() -> None:

@@ -158,6 +158,7 @@ def _deliver(
     from haystack_integrations.crag.evaluation.groups import group_numbers
     from haystack_integrations.crag.evaluation.intervals import intervals
     from haystack_integrations.crag.evaluation.measures import summarise, whole_result
+    from haystack_integrations.crag.evaluation.report import html_report
     from haystack_integrations.crag.evaluation.table import text_table
 
     names = {"dataset": dataset.name, "split": dataset.split, "lists": setup.lists}
@@ -171,8 +172,6 @@ def _deliver(
     if file is not None:
         write(file, json_.dumps(whole, ensure_ascii=False, indent=2) + "\n")
     if html is not None:
-        from haystack_integrations.crag.evaluation.report import html_report
-
         more: dict[str, Any] = {
             "calibration": _limits(setup.calibration),
             "comparison": comparison,

@@ -1,6 +1,5 @@
 """What the commands that evaluate and calibrate share: the extra they need, and the files they write."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
@@ -31,9 +30,11 @@ def require_extra() -> None:
 
     :raises ConfigurationError: With the command that installs them.
     """
-    if find_spec("sklearn") is None:  # not imported: that takes half a second, and what needs it does so itself
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
         msg = 'evaluation needs scikit-learn, which is not installed; run `pip install "crag-haystack[eval]"`'
-        raise ConfigurationError(msg)
+        raise ConfigurationError(msg) from None
 
 
 def check_targets(*targets: tuple[Path | None, bytes]) -> None:

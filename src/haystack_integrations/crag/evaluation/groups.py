@@ -5,10 +5,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC, Case, Dataset
+from scipy.cluster.hierarchy import DisjointSet
 
-FOLDS: Final = 5
-"""Parts of the questions that are held out one after another, where there are as many groups."""
+from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC, Case, Dataset
+from haystack_integrations.crag.evaluation.regressions import FOLDS
 
 FEWEST: Final = 40
 """Questions without which nothing is fitted."""
@@ -23,19 +23,13 @@ def groups_of(keys: Sequence[Iterable[Hashable]]) -> list[int]:
     :param keys: For each question what names its sources: labelled documents, their titles, its own wording.
     :returns: A number for each question; equal for questions of one group.
     """
-    joined, first = list(range(len(keys))), dict[Hashable, int]()
-
-    def root(number: int) -> int:
-        while joined[number] != number:
-            joined[number] = joined[joined[number]]
-            number = joined[number]
-        return number
-
+    known = DisjointSet(("question", number) for number in range(len(keys)))
     for number, own in enumerate(keys):
         for key in own:
-            joined[root(number)] = root(first.setdefault(key, number))
-    numbers: dict[int, int] = {}
-    return [numbers.setdefault(root(number), len(numbers)) for number in range(len(keys))]
+            known.add(("key", key))
+            known.merge(("key", key), ("question", number))
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(known["question", number], len(numbers)) for number in range(len(keys))]
 
 
 @dataclass(frozen=True)

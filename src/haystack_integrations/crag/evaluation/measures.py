@@ -7,12 +7,12 @@ a redrawn set of questions only needs new sums (`intervals`).
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from haystack_integrations.crag.evaluation.cases import Record
 from haystack_integrations.crag.vocabulary import COSTS, JUDGED, MODE_OFF
@@ -173,12 +173,13 @@ def verdict_measures(records: Sequence[Record]) -> dict[str, Any]:
         return {"accuracy": None, "macro_f1": None, "confusion": None}
     truth, verdicts = [record["label"] for record in scored], [told(record) for record in scored]
     present = [name for name in JUDGED if name in truth or name in verdicts]
-    counts, columns = Counter(zip(truth, verdicts, strict=True)), TOLD if UNGRADED in verdicts else JUDGED
-    f1 = [2 * counts[name, name] / (truth.count(name) + verdicts.count(name)) for name in present]
+    counts = confusion_matrix(truth, verdicts, labels=TOLD)
+    columns = TOLD if UNGRADED in verdicts else JUDGED
+    table = {row: dict(zip(columns, map(int, line), strict=False)) for row, line in zip(JUDGED, counts, strict=False)}
     return {
-        "accuracy": sum(counts[name, name] for name in JUDGED) / len(scored),
-        "macro_f1": float(np.mean(f1)),
-        "confusion": {row: {column: counts[row, column] for column in columns} for row in JUDGED},
+        "accuracy": float(accuracy_score(truth, verdicts)),
+        "macro_f1": float(f1_score(truth, verdicts, labels=present, average="macro", zero_division=0)),
+        "confusion": table,
     }
 
 

@@ -14,8 +14,9 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from haystack_integrations.crag.evaluation.groups import FOLDS
 from haystack_integrations.crag.judging.heads import Head, Values
+
+FOLDS: Final = 5
 
 Groups = NDArray[np.int64]
 
