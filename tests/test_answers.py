@@ -10,8 +10,9 @@ from haystack.dataclasses import ChatMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.answers import answer_account, says_nothing
+from haystack_integrations.crag.answers import answer_account
 from haystack_integrations.crag.citations import declines
+from haystack_integrations.crag.unwritten_answers import says_nothing
 from haystack_integrations.crag.vocabulary import ABSTENTION, ANSWER_FAILED
 
 

@@ -9,7 +9,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.answer_model import AnswerModel
 from haystack_integrations.crag.answer_prompt import for_run
-from haystack_integrations.crag.answers import NoTextError, after, apology, mark_ended, reply_tags, says_nothing, worded
+from haystack_integrations.crag.answers import after, mark_ended, reply_tags
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat import ChatBacked, check_generator, kind_of, model_of
 from haystack_integrations.crag.errors import ConfigurationError
@@ -20,6 +20,7 @@ from haystack_integrations.crag.replies.thoughts import without_thought
 from haystack_integrations.crag.settings import check_one_of, check_positive
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
+from haystack_integrations.crag.unwritten_answers import NoTextError, apology, says_nothing, worded
 from haystack_integrations.crag.vocabulary import APOLOGY
 
 logger = logging.getLogger(__name__)
@@ -31,9 +32,8 @@ class AnswerGenerator(ChatBacked):
     """
     Asks a chat generator for the answer and waits no longer than the run's budget and `timeout_s` allow.
 
-    A model that hangs, drips or fails is no reason to lose the evidence: the run ends with it, with a sentence in the
-    place of the answer, and the reason on record. Of a prompt too long for the model's context the passages with the
-    lowest grades are left out, which the record says, too.
+    A model that hangs, drips or fails does not lose the evidence: the run ends with it, a sentence as its answer
+    and the reason on record. Of a prompt too long for its context the passages graded lowest are left out, on record.
 
     ```python
     from haystack.components.generators.chat import MockChatGenerator
