@@ -4,8 +4,8 @@ What `crag calibrate` reaches on questions it has not seen, how many labels that
     python benchmarks/calibration.py DATASETS [--sets popqa ...] [--model FOLDER] [--curve] [--ablation]
 
 Nested cross-validation on the open half, five folds; questions about one source stay in one fold. First five documents
-of the fixed lists. `few` is the mean over three draws of 100 labelled questions to fit on. `saved` is the share of a
-perfect model's grading calls that a cascade saves at 2 points of macro-F1 lost. `gaps` is the recall at 10 % false
+of the fixed lists. In brackets stands the calibration error of probabilities that hold exactly. `saved` is the share of
+a perfect model's grading calls that a cascade saves at 2 points of macro-F1 lost. `gaps` is the recall at 10 % false
 alarms. `wrong` are the realised shares of wrong `generate` decisions at the limits 0.05, 0.1 and 0.2 (of how many). The
 second line is about `cascade_rag`, with models that are right and ones that err (`evaluation/cascades.py`). The third:
 how many random halves of the sources have a threshold for a limit, and the share of wrong ones among all answers that
@@ -119,7 +119,8 @@ def main() -> None:
         )
         print(
             f"{name:9} n={found['n']:4} macro-F1 {found['verdict']['macro_f1']:.3f} "
-            f"({bounds['low']:.3f} to {bounds['high']:.3f})  ECE {found['ece']:.3f}  "
+            f"({bounds['low']:.3f} to {bounds['high']:.3f})  ECE {found['ece']:.3f} "
+            f"(by chance {found['ece_by_chance']:.3f})  "
             f"filter F1 {found['filter']['f1']:.3f}  saved {found['calls_saved_at_2_points']:.2f}  "
             f"gaps {'none' if gap is None else format(gap['recall'], '.3f')}  wrong {wrong}",
             flush=True,

@@ -67,13 +67,13 @@ def filled(bwrap: str, elasticsearch_url: str, tmp_path_factory: pytest.TempPath
     """An index with one page; the other file cannot be read, which keeps nobody from being answered."""
     folder = tmp_path_factory.mktemp("documents")
     shutil.copy(ROOT / "docs" / "web.md", folder)
-    (folder / "empty.md").touch()
+    (folder / "broken.pdf").write_text("this is no PDF")
     with temporary_index(elasticsearch_url) as index:
         swapped = {"http://elasticsearch:9200": elasticsearch_url, "crag": index, "/documents": str(folder)}
         command = contained(bwrap, folder, settings_of(composed()["index"], {}), *words("index", swapped))
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert "empty.md" in done.stderr
+        assert "broken.pdf" in done.stderr
         yield index
 
 

@@ -26,8 +26,9 @@ def write_whole(path: Path, data: bytes) -> None:
     # Not by the whole of a name, which may be as long as names can be; nor by the id of the process, which containers
     # on one volume may have in common.
     partial = path.with_name(f".{path.name[:_SHOWN]}.{token_hex(8)}.partial")
+    made = partial.open("xb")
     try:
-        with partial.open("xb") as file:
+        with made as file:
             with suppress(OSError):  # there is none yet, or it was somebody else's
                 found = path.stat()
                 partial.chmod(S_IMODE(found.st_mode))
