@@ -35,20 +35,25 @@ def missing(asked: Sequence[str], kept: Sequence[Document]) -> list[str]:
     :param kept: Documents that passed the filter, best first.
     :returns: The words that none of the first two documents has in title or text, in order.
     """
-    known = {term for document in kept[:_NAMING_DOCUMENTS] for term in terms(_whole(document))}
+    known = _terms_of(kept[:_NAMING_DOCUMENTS])
     return [word for word in asked if not known.issuperset(terms(word))]
 
 
-def share_missing(question: str, kept: Sequence[Document]) -> float:
+def least_told(parts: Sequence[str], kept: Sequence[Document]) -> list[str]:
     """
-    Tell how much of a question the evidence says nothing of.
+    Put questions in order by how much of each the evidence says.
 
-    :param question: A question, or a part of one.
+    :param parts: Questions.
     :param kept: The evidence.
-    :returns: The share of its content words that no document has in title or text; 0 for one without any.
+    :returns: Those first of whose content words fewest stand in a document's title or text; as they were where equal.
     """
-    asked, known = set(terms(question)), {term for document in kept for term in terms(_whole(document))}
-    return len(asked - known) / max(1, len(asked))
+    known = _terms_of(kept)
+
+    def told(part: str) -> float:
+        asked = set(terms(part))
+        return -len(asked - known) / max(1, len(asked))
+
+    return sorted(parts, key=told)
 
 
 def names_in(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:
@@ -97,6 +102,10 @@ def _names(sentence: str, plain: Collection[str]) -> Iterator[str]:
         name = rest if first.lower() in plain else run[0]
         if len(name) > 1:
             yield name
+
+
+def _terms_of(documents: Sequence[Document]) -> set[str]:
+    return {term for document in documents for term in terms(_whole(document))}
 
 
 def _whole(document: Document) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from haystack import Document
 
 from haystack_integrations.crag.deciding.record_tags import asked_apart as verdicts_apart
-from haystack_integrations.crag.expansion.evidence_words import share_missing
+from haystack_integrations.crag.expansion.evidence_words import least_told
 from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
 from haystack_integrations.crag.texts.questions.comparisons import things_compared
 from haystack_integrations.crag.texts.questions.several_questions import questions_in
@@ -59,6 +59,6 @@ def unanswered(question: str, trail: Sequence[Mapping[str, Any]], kept: Sequence
     told = (verdicts_apart(trail[-1]) if trail else None) or []
     parts = asked_apart(question, ()) if told else questions_in(question)
     if len(told) != len(parts):
-        return sorted(parts, key=lambda part: -share_missing(part, kept)) if kept else parts
+        return least_told(parts, kept) if kept else parts
     judged = sorted(zip(told, parts, strict=True), key=lambda each: -JUDGED.index(each[0]))
     return [part for verdict, part in judged if verdict != JUDGED[0]]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from lxml import etree
+from haystack_integrations.crag.formats.office_parts import part_of
 
 _DIAGRAM: Final = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -19,7 +19,7 @@ def diagram_of(data: bytes) -> Iterator[str]:
     :returns: The texts of its shapes in order, each below the one that it belongs to.
     :raises Exception: lxml's, for a damaged part.
     """
-    root = etree.fromstring(data, etree.XMLParser(resolve_entities=False))
+    root = part_of(data)
     points = {one.get("modelId"): one for one in root.iter(f"{_DIAGRAM}pt")}
     below = defaultdict[str | None, list[tuple[int, str | None]]](list)
     for one in root.iter(f"{_DIAGRAM}cxn"):

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from lxml import etree
-
 from haystack_integrations.crag.formats.number_formats import shown
+from haystack_integrations.crag.formats.office_parts import part_of
 
 _NAMES: Final = {
     "cx": "http://schemas.microsoft.com/office/drawing/2014/chartex",
@@ -24,7 +23,7 @@ def newer_chart_of(data: bytes) -> Iterator[str | list[list[str]]]:
     :returns: The title, and for each series its figures in rows, behind what they are of, from the outermost inwards.
     :raises ValueError: When it would have too many; lxml's errors are of many kinds.
     """
-    root = etree.fromstring(data, etree.XMLParser(resolve_entities=False))
+    root = part_of(data)
     yield from filter(None, [" ".join("".join(part.text or "" for part in _found(root, _TITLE)).split())])
     left = _MOST_POINTS
     for series in _found(root, "./cx:chart/cx:plotArea/cx:plotAreaRegion/cx:series"):

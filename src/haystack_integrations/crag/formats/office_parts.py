@@ -55,7 +55,7 @@ def completed(data: bytes) -> bytes:
 
 def _linked(data: bytes, name: str, names: Mapping[str, str]) -> bytes | None:
     """Take out relationships to what is not there; None if all is."""
-    root, is_changed = _read(data), False
+    root, is_changed = part_of(data), False
     folder = posixpath.dirname(posixpath.dirname(name))
     for one in [one for one in root.iterchildren("{*}Relationship") if one.get("TargetMode") != "External"]:
         target = posixpath.normpath(posixpath.join("/", folder, one.get("Target", "")))[1:]
@@ -72,7 +72,7 @@ def _linked(data: bytes, name: str, names: Mapping[str, str]) -> bytes | None:
 
 def _typed(data: bytes, names: Mapping[str, str]) -> bytes | None:
     """Give a type to parts that have none or their reader does not know; None if all are well."""
-    root, is_changed = _read(data), False
+    root, is_changed = part_of(data), False
     for one in root.findall(f"{_NAMES}Override"):
         part = one.get("PartName", "")
         found = names.get(part.lower().removeprefix("/"))
@@ -93,5 +93,12 @@ def _typed(data: bytes, names: Mapping[str, str]) -> bytes | None:
     return etree.tostring(root) if is_changed else None
 
 
-def _read(data: bytes) -> Any:
+def part_of(data: bytes) -> Any:
+    """
+    Read a part of a file, without what it names elsewhere.
+
+    :param data: The part.
+    :returns: Its root.
+    :raises Exception: lxml's, for a damaged part.
+    """
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False))
