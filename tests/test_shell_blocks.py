@@ -33,7 +33,7 @@ def handbook(tmp_path: Path) -> Path:
 def test_the_page_on_serving_is_pasted_from_the_first_question_to_the_upload(handbook: Path) -> None:
     """In one go, on other ports. Left out: the first block, which installs, and names two servers in the foreground."""
     blocks = bash_blocks(DOCS / "serving.md")
-    assert list(blocks)[1:] == ["Ask", "Chat", "Upload files", "In a Hayhooks of your own"]
+    assert list(blocks)[1:] == ["Ask", "Chat", "Upload files"]
     script = "\necho\n".join(block for name in ("Ask", "Chat", "Upload files") for block in blocks[name])
     ports = {"1416": free_port(), "1417": free_port()}
     for written, free in ports.items():
@@ -52,7 +52,7 @@ def test_the_page_on_serving_is_pasted_from_the_first_question_to_the_upload(han
 
 def test_a_hayhooks_of_ones_own_answers_by_the_exported_file(handbook: Path) -> None:
     """Pasted as it stands, on another port, and in memory: the page's Elasticsearch is not there."""
-    (block,) = bash_blocks(DOCS / "serving.md")["In a Hayhooks of your own"]
+    (block,) = bash_blocks(DOCS / "hayhooks.md")["In a Hayhooks of your own"]
     on_server = f"{ON_ELASTICSEARCH} --index crag"
     assert block.count(on_server) == 1
     port = free_port()

@@ -557,7 +557,7 @@ def test_a_value_that_is_wrong_is_not_repeated() -> None:
 
 
 def test_every_setting_is_in_the_documentation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "server-settings.md").read_text("utf-8")
     assert [name for name in ServeSettings.model_fields if f"`{environment_name(name)}`" not in page] == []
 
 

@@ -212,7 +212,7 @@ def _words(given: ast.expr) -> set[str]:
 
 def test_every_code_of_the_server_stands_in_its_docs() -> None:
     """A client that meets a code can look it up, and no code is promised that is not given."""
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "server-errors.md").read_text("utf-8")
     table = page.partition("| code | status | meaning |")[2].partition("\n\n")[0]
     told = {word for line in table.splitlines() for word in line.split("|")[1:2] for word in word.split("`")[1::2]}
     assert told == _codes() | {"internal_error"}
@@ -338,7 +338,7 @@ def test_what_is_no_json_is_told_by_one_code_at_every_door(answering: Any, path:
 
 def test_the_page_names_the_code_of_what_is_no_json() -> None:
     """And calls no other code by it."""
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "server-errors.md").read_text("utf-8")
     rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `") and "no JSON" in line]
     assert [(codes.strip().split(",")[0], statuses.strip()[:3]) for codes, statuses, _ in rows] == [
         ("`bad_request`", "400")

@@ -141,5 +141,5 @@ def _serving() -> Check:
     Keys(file=settings.api_keys_file)  # built for its check
     told = doubts(settings)
     if told:
-        return Check("serve settings", "warning", "; ".join(told), "see the settings in docs/serving.md")
+        return Check("serve settings", "warning", "; ".join(told), "see docs/server-settings.md")
     return Check("serve settings", "ok", "all are known and usable")

@@ -37,7 +37,7 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 class ServeSettings(BaseSettings):
     """
-    The settings of a server; each is named in `docs/serving.md`.
+    The settings of a server; each is named in `docs/server-settings.md`.
 
     :param host: Address to listen on. Any but loopback needs keys.
     :param port: Port to listen on.
