@@ -6,7 +6,7 @@
     python scripts/pictures.py report FOLDER   # first screen of `crag calibrate FOLDER --html`: PNG, and its figures
 
 A test repeats the first and compares. The others show times of this machine, so they are made by hand; `report` wants
-labelled questions (docs/calibration.md) and a Chromium.
+labelled questions (docs/labels.md) and a Chromium.
 """
 
 import argparse
@@ -239,7 +239,7 @@ def main() -> None:
             page.write_text(filled(page.read_text("utf-8"), made), "utf-8")
     elif options.kind == "report":
         if options.folder is None:
-            parser.error("got no folder with labelled questions, wanted one, in the form of docs/calibration.md")
+            parser.error("got no folder with labelled questions, wanted one, in the form of docs/labels.md")
         report(options.folder)
     else:
         for name, drawn in (terminal() if options.kind == "terminal" else trace()).items():

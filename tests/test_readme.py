@@ -19,7 +19,7 @@ SCREEN = README.splitlines()[:45]
 INSTALLING = ("make ", ". .venv/bin/activate && pip install ")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 HOW_TO = [ROOT / "docs" / f"{name}.md" for name in ("choose", "files", "trace", "operate", "limits")]
-WALKS = [ROOT / "docs" / f"{name}.md" for name in ("extend", "serving")]
+WALKS = [ROOT / "docs" / f"{name}.md" for name in ("calibration", "extend", "serving")]
 FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 _BEFORE = re.compile(r"^(&&?|\||do)$|;$|^[A-Z_]+=")
 LINK = re.compile(r"\]\(([^)\s]+)\)")

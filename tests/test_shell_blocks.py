@@ -65,18 +65,21 @@ def test_a_hayhooks_of_ones_own_answers_by_the_exported_file(handbook: Path) -> 
 
 def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Path) -> None:
     """
-    All of its blocks in order, on invented towns. Replaced: the transformer by a tiny network, the limit on wrong
+    All of its blocks in order, and those of the pages that follow, on invented towns. Replaced: the transformer by a tiny network, the limit on wrong
     answers by one that so few questions can keep.
     """
     folder, other = write_towns(handbook / "data" / "handbook", count=72), handbook / "data" / "handbook" / "test"
+    (folder / "dev").rename(folder / "labelled")
     for name in ("queries.jsonl", "bm25_top10.jsonl"):
-        rows = [json.loads(line) for line in (folder / "dev" / name).read_text("utf-8").splitlines()]
-        write_lines(folder / "dev" / name, rows[:48])
+        rows = [json.loads(line) for line in (folder / "labelled" / name).read_text("utf-8").splitlines()]
+        write_lines(folder / "labelled" / name, rows[:48])
         write_lines(other / name, rows[48:])
     write_network(handbook / "models" / "bge-small-en-v1.5")
     blocks = bash_blocks(DOCS / "calibration.md")
-    assert list(blocks) == ["From your index", "Calibrate", "Use it", "Use a sentence transformer", "Cascade"]
-    del blocks["From your index"]  # begins with questions, and writes other labels
+    assert list(blocks) == ["1. Collect and label", "2. Calibrate", "4. Use it"]
+    del blocks["1. Collect and label"]  # begins with questions, and writes other labels
+    blocks |= bash_blocks(DOCS / "evaluate.md") | bash_blocks(DOCS / "llm-free-grader.md")
+    assert list(blocks)[2:] == ["Evaluate a pipeline", "Use a sentence transformer", "Cascade"]
     port, serve = free_port(), "crag serve --docs handbook --calibration mine.json"
     # The page's server has the terminal to itself; a `#` keeps its comment one.
     ready = f"{serve} &\ncurl -sf {RETRY} http://127.0.0.1:{port}/health/ready #"
@@ -87,7 +90,7 @@ def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Pat
     failed = (handbook / "failed").read_text("utf-8").splitlines() if (handbook / "failed").exists() else []
     # Calibrated on towns, it may find that the documents do not answer: exit code 3.
     assert [line for line in failed if not line.startswith("3 crag ask")] == [], done.stderr
-    for name in ("mine.json", "mine.html", "test.html"):
+    for name in ("mine.json", "mine.html", "after.html"):
         assert (handbook / name).stat().st_size > 1000
     assert "held out, in five folds" in done.stdout
     assert "# Cascade RAG" in done.stdout
@@ -96,7 +99,7 @@ def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Pat
 def test_an_index_is_collected_and_labelled_in_a_sheet_as_the_page_says(handbook: Path) -> None:
     """In memory: the page's Elasticsearch is not there, nor is a chat model. Nobody filled the sheet yet."""
     (handbook / "questions.txt").write_text("When is a refund paid?\n")
-    (block,) = bash_blocks(DOCS / "calibration.md")["From your index"]
+    (block,) = bash_blocks(DOCS / "calibration.md")["1. Collect and label"]
     assert block.count(f"{ON_ELASTICSEARCH} --index handbook") == 1
     collect, by_model, by_hand = block.splitlines()
     assert by_model.startswith("crag label data/handbook --split asked --output labelled ")
