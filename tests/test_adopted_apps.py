@@ -1,4 +1,4 @@
-"""Apps of other shapes than the example's, adopted as docs/adopt.md says: nothing is lost where it only watches."""
+"""Apps of other shapes than the example's, adopted as docs/app-shapes.md says: nothing is lost where it watches."""
 
 import asyncio
 from collections.abc import Callable

@@ -65,8 +65,8 @@ def test_a_hayhooks_of_ones_own_answers_by_the_exported_file(handbook: Path) -> 
 
 def test_the_page_on_calibration_is_pasted_from_labels_to_a_server(handbook: Path) -> None:
     """
-    All of its blocks in order, and those of the pages that follow, on invented towns. Replaced: the transformer by a tiny network, the limit on wrong
-    answers by one that so few questions can keep.
+    All of its blocks in order, and those of the pages that follow, on invented towns. Replaced: the transformer by a
+    tiny network, the limit on wrong answers by one that so few questions can keep.
     """
     folder, other = write_towns(handbook / "data" / "handbook", count=72), handbook / "data" / "handbook" / "test"
     (folder / "dev").rename(folder / "labelled")

@@ -1,15 +1,19 @@
-"""What the page on adoption shows is what happens: its diffs are the files, its commands print what stands there."""
+"""What the pages on adoption show is what happens: diffs are the files, commands print what stands there."""
 
 import re
 
+import pytest
 from examples.conftest import EXAMPLES, ROOT, Folder
 
-PAGE = (ROOT / "docs" / "adopt.md").read_text("utf-8")
-DIFFS = ("retriever", "observe", "enforce", "judge", "pipeline")
+PAGES = {
+    name: (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    for name in ("adopt", "let-an-llm-grade", "one-line", "search-again")
+}
+APPLY = "git apply "
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)
+def blocks(page: str, kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", PAGES[page], re.DOTALL)
 
 
 def commands(console: str) -> list[tuple[str, str]]:
@@ -23,16 +27,27 @@ def comparable(text: str) -> str:
     return re.sub(r"\d\.\d+", lambda number: f"{float(number[0]):.2f}", lines)
 
 
-def test_the_page_shows_the_diffs_as_they_are() -> None:
-    """All of them, each once."""
-    files = [(EXAMPLES / "existing_app" / f"{name}.diff").read_text("utf-8") for name in DIFFS]
-    assert blocks("diff") == files
-    assert {path.stem for path in (EXAMPLES / "existing_app").glob("*.diff")} == set(DIFFS)
+def test_every_diff_is_applied_on_a_page() -> None:
+    """What the page shows of it is the file."""
+    files = {path.name: path.read_text("utf-8") for path in (EXAMPLES / "existing_app").glob("*.diff")}
+    shown = [diff for page in PAGES for diff in blocks(page, "diff")]
+    assert sorted(shown) == sorted(text for name, text in files.items() if name != "enforce.diff")  # told in words
+    typed = {command for page in PAGES for console in blocks(page, "console") for command, _ in commands(console)}
+    assert {f"{APPLY}{name}" for name in files} <= typed
 
 
-def test_the_commands_print_what_the_page_says(existing_app: Folder) -> None:
+def test_the_diff_that_is_told_in_words_changes_one_word() -> None:
+    """From watching to deciding."""
+    text = (EXAMPLES / "existing_app" / "enforce.diff").read_text("utf-8")
+    (before,), (after,) = (re.findall(rf"^{sign} (.*)$", text, re.MULTILINE) for sign in ("-", r"\+"))
+    assert before != after == before.replace("mode: observe", "mode: enforce")
+    assert "`mode: observe` becomes `mode: enforce`" in PAGES["adopt"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_print_what_the_page_says(page: str, existing_app: Folder) -> None:
     """From the first to the last, in one folder, as a reader goes through them."""
-    shown = commands("".join(blocks("console")))
-    assert len(shown) > len(DIFFS)
+    shown = commands("".join(blocks(page, "console")))
+    assert any(command.startswith("python ") for command, _ in shown)
     for command, printed in shown:
         assert comparable(existing_app.shell(command).stdout) == comparable(printed), command
