@@ -151,6 +151,16 @@ def test_no_two_components_are_drawn_as_one_and_a_connection_need_not_name_its_s
     assert drawn[6:] == ["  in_query_ --> a_b", "  a_b --> a_b_", "  a_b_ --> out_documents"]
 
 
+@pytest.mark.parametrize("form", ["mermaid", "tree"])
+def test_a_drawing_takes_the_place_of_an_earlier_one_and_of_no_other_file(form: str) -> None:
+    asked = ("pipelines", "draw", "heuristic_rag", "--format", form, "-o")
+    Path("notes.md").write_text("# Notes\n")
+    assert "no earlier drawing" in refused(crag(*asked, "notes.md"), ExitCode.USAGE)
+    assert Path("notes.md").read_text() == "# Notes\n"
+    for _ in range(2):
+        assert crag(*asked, "drawing.md").exit_code == ExitCode.DONE
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_shipped_pipeline_can_be_drawn(name: str) -> None:
     """Every component has its box, every connection its arrow; the tree shows each component once in full."""
