@@ -1,4 +1,4 @@
-"""What a search is asked for, and filters that restrict nothing or everything."""
+"""What a search is asked for."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from haystack.errors import FilterError
 
 from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.searches import Limit, failed, filters_for, is_void, wanted
+from haystack_integrations.crag.searches import Limit, failed, filters_for, wanted
 
 YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name in ("year", "topic"))
 
@@ -34,25 +34,6 @@ def test_filters_of_a_run_take_the_place_of_a_retrievers_own_or_hold_beside_them
 ) -> None:
     """Empty ones of a run are none: they would open what the retriever's close."""
     assert filters_for(FilterPolicy.from_str(policy), own, of_run) == holds
-
-
-@pytest.mark.parametrize(
-    ("filters", "void"),
-    [
-        ({"operator": "OR", "conditions": []}, True),
-        ({"operator": "OR", "conditions": {}}, True),
-        ({"operator": "OR", "conditions": {"field": "meta.year"}}, True),
-        ({"operator": "AND", "conditions": [YEAR, {"operator": "NOT", "conditions": ()}]}, True),
-        ({"operator": "AND", "conditions": [YEAR]}, False),
-        ({"operator": "AND", "conditions": (YEAR, TOPIC)}, False),
-        ({**YEAR, "conditions": []}, False),
-        ({}, False),
-        (None, False),
-    ],
-)
-def test_filters_with_a_list_of_nothing_are_void(filters: Any, void: bool) -> None:
-    """As a whole or within."""
-    assert is_void(filters) is void
 
 
 @pytest.mark.parametrize(("own", "of_run", "number"), [(10, 3, 3), (10, None, 10), ("all", None, None), (None, 3, 3)])

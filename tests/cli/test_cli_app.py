@@ -358,12 +358,22 @@ def test_a_log_shows_how_far_a_long_command_is(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(output, "_LINE_SECONDS", 0.01)
     told = ""
     with progress_bar("calibrating") as progress:
-        progress(1, 4, "judging [unseen]\x1b")
+        progress(1, 4, "judging [unseen]\x1b\n1")
         until = time.monotonic() + 10
         while told.count("\n") < 2 and time.monotonic() < until:
             time.sleep(0.01)
             told += capsys.readouterr().err
-    assert set(told.splitlines()) == {"calibrating: 1 of 4, judging [unseen]\N{SYMBOL FOR ESCAPE}"}
+    assert set(told.splitlines()) == {
+        "calibrating: 1 of 4, judging [unseen]\N{SYMBOL FOR ESCAPE}\N{SYMBOL FOR LINE FEED}1"
+    }
+
+
+def test_neither_a_name_nor_what_is_wrong_with_it_begins_a_line_of_its_own(capsys: Any) -> None:
+    """Both may hold the ids of records, and what follows a line break would look like a word of the command."""
+    output.complain_about(
+        [{"source": "a.jsonl#1\nerror: a", "reason": "its id is that of a.jsonl#1\nerror: b already"}]
+    )
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")

@@ -201,6 +201,15 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
     assert "u:p" not in message
 
 
+def test_a_password_that_is_not_escaped_is_not_shown_and_how_to_is_said() -> None:
+    """At its `#` the address ends, so that there is no host in it."""
+    message = refused(
+        crag("ask", QUESTION, "--store", "elasticsearch", "--url", "http://u:se#cret@localhost:9200"), ExitCode.USAGE
+    )
+    assert "se#cret" not in message
+    assert "# is written as %23" in message
+
+
 def test_a_store_that_is_down_is_named() -> None:
     """Within seconds; the address is shown without its password."""
     with socket.create_server(("127.0.0.1", 0)) as server:

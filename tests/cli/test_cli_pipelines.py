@@ -137,6 +137,30 @@ def test_draw_shows_inputs_components_connections_and_outputs() -> None:
     )
 
 
+def test_no_two_components_are_drawn_as_one_and_a_connection_need_not_name_its_sockets() -> None:
+    """Mermaid's own names have letters and digits only, and an arrow with nothing written on it is another arrow."""
+    spec = {
+        "components": {name: {"type": "a.Joiner"} for name in ("a-b", "a_b", "in_query")},
+        "connections": [{"sender": "a-b", "receiver": "a_b"}],
+        "inputs": {"query": "a-b.value"},
+        "outputs": {"documents": "a_b.value"},
+    }
+    Path("mine.yml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    drawn = crag("pipelines", "draw", "mine.yml").stdout.splitlines()
+    assert [line.partition("<")[0] for line in drawn[2:5]] == ['  a_b["a-b', '  a_b_["a_b', '  in_query["in_query']
+    assert drawn[6:] == ["  in_query_ --> a_b", "  a_b --> a_b_", "  a_b_ --> out_documents"]
+
+
+@pytest.mark.parametrize("form", ["mermaid", "tree"])
+def test_a_drawing_takes_the_place_of_an_earlier_one_and_of_no_other_file(form: str) -> None:
+    asked = ("pipelines", "draw", "heuristic_rag", "--format", form, "-o")
+    Path("notes.md").write_text("# Notes\n")
+    assert "no earlier drawing" in refused(crag(*asked, "notes.md"), ExitCode.USAGE)
+    assert Path("notes.md").read_text() == "# Notes\n"
+    for _ in range(2):
+        assert crag(*asked, "drawing.md").exit_code == ExitCode.DONE
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_shipped_pipeline_can_be_drawn(name: str) -> None:
     """Every component has its box, every connection its arrow; the tree shows each component once in full."""

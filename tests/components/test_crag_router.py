@@ -660,6 +660,7 @@ def test_off_passes_everything_on_and_a_run_can_ask_for_another_mode() -> None:
         {"lower": -0.1},
         {"filter_threshold": True},
         {"preset": "reckless"},
+        {"preset": ["balanced"]},
         {"strict": ["middle"]},
         {"aggregate_over": "some"},
         {"enough_documents": 0},

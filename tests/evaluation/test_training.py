@@ -270,16 +270,16 @@ def test_the_same_wording_about_other_documents_is_another_question(folder: Path
     check_leaks(read_towns(folder)[0])
 
 
-@pytest.mark.parametrize("labels", ["qrels", "one partial more"])
+@pytest.mark.parametrize("labels", ["qrels", "one partial more", "null as partial"])
 def test_the_same_question_about_the_same_answer_is_a_leak_however_it_is_labelled(folder: Path, labels: str) -> None:
-    """Labels may stand in `qrels.tsv`, and a shared answer is enough."""
+    """Labels may stand in `qrels.tsv`, a shared answer is enough, and exports write null where there is nothing."""
     rows = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
     row = next(row for row in rows if row["gold"])
     if labels == "qrels":
         other_split(folder, {"id": "x", "question": row["question"]})
         (folder / "test" / "qrels.tsv").write_text(f"query_id\tdoc_id\tgrade\nx\t{row['gold'][0]}\t2\n")
     else:
-        other_split(folder, {**row, "partial": [*row.get("partial", []), "another"]})
+        other_split(folder, {**row, "partial": None if "null" in labels else [*row.get("partial", []), "another"]})
     with pytest.raises(CalibrationError, match="1 questions of split 'dev' stand in 'test', too"):
         check_leaks(read_towns(folder)[0])
 

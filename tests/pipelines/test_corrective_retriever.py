@@ -401,3 +401,10 @@ def test_the_record_tells_of_what_is_handed_on_in_its_order_and_its_origin() -> 
     both, one = best(pages, record, 2), best(pages, record, 1)
     assert [entry["id"] for entry in both["crag"]["kept"]] == [document.id for document in both["documents"]]
     assert (both["crag"]["web_used"], one["crag"]["web_used"]) == (True, False)
+
+
+@pytest.mark.parametrize("store", [None, "http://localhost:9200", InMemoryDocumentStore])
+def test_what_is_no_store_is_refused_when_the_retriever_is_made(store: Any) -> None:
+    """With None, the empty store of the pipeline's file was searched, and no question was answered."""
+    with pytest.raises(ConfigurationError, match="as store, wanted"):
+        CorrectiveRetriever(store)

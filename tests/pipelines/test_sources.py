@@ -178,14 +178,14 @@ def test_a_record_may_have_content_for_text_and_a_number_for_an_id(tmp_path):
     assert (found.document.id, found.document.content, found.document.meta["title"]) == ("7", "Seven.", "7")
 
 
-@pytest.mark.parametrize("title", [None, {"en": "Emma"}])
+@pytest.mark.parametrize("title", [None, False, {"en": "Emma"}])
 def test_a_title_that_is_no_text_and_no_number_is_none(tmp_path, title):
     """Of `null` in `meta` the text began with the word None, which was searched for and shown."""
     (found,) = read(find(jsonl(tmp_path / "c.jsonl", {"id": "1", "text": "One.", "meta": {"title": title}}), tmp_path))
     assert "title" not in found.document.meta
 
 
-@pytest.mark.parametrize("title", ["", "  ", None, [], [None]])
+@pytest.mark.parametrize("title", ["", "  ", None, False, [], [None]])
 def test_an_empty_title_does_not_hide_the_one_in_meta(tmp_path, title):
     """Exports write an empty one where their own field is not filled; the record was indexed without any."""
     record = {"id": "1", "text": "One.", "title": title, "meta": {"title": "Emma"}}

@@ -45,3 +45,10 @@ def test_a_client_whose_request_takes_long_keeps_its_share(monkeypatch: pytest.M
     places.leave("slow")
     now = 200.0
     assert taken(places, "other") == 2
+
+
+def test_the_last_place_is_not_for_a_client_that_holds_just_its_share() -> None:
+    """It would have more than the other, which may still ask for the rest of its own."""
+    places = Places(8)
+    assert [places.take(client) for client in "abababa"] == [True] * 7
+    assert [places.take(client) for client in "ab"] == [False, True]

@@ -233,18 +233,3 @@ def told(found: Found, top_k: int | None, source: str | None = None) -> Found:
             },
         )
     return found
-
-
-def is_void(filters: Any) -> bool:
-    """
-    Tell filters that have an empty list of conditions, as a whole or within; `{}` is one, as some languages write it.
-
-    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction.
-
-    :param filters: Haystack filters.
-    :returns: Whether there is such a list.
-    """
-    if not isinstance(filters, dict) or "conditions" not in filters or "field" in filters:
-        return False
-    within = filters["conditions"]
-    return not (isinstance(within, list | tuple) and within) or any(map(is_void, within))

@@ -176,6 +176,6 @@ def check_one_of(name: str, value: Any, known: Collection[Any]) -> None:
     :param known: The accepted values.
     :raises ConfigurationError: With what was got and what is accepted.
     """
-    if value not in known:
+    if value not in [*known]:  # compared one by one, since a list from a YAML has no place in a mapping
         msg = f"{name} must be one of {list(known)}, but got {value!r}"
         raise ConfigurationError(msg)

@@ -8,10 +8,10 @@ from haystack.errors import FilterError
 from haystack.utils.filters import document_matches_filter
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.filters import is_void
 from haystack_integrations.crag.fusion import similarity_of
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.inputs import finite
-from haystack_integrations.crag.searches import is_void
 
 logger = logging.getLogger(__name__)
 

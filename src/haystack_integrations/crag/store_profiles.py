@@ -1,12 +1,12 @@
 """Document stores: what a shipped pipeline needs on each, read from `stores/*.yml`, and an index that is safe."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 
@@ -131,21 +131,19 @@ def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:
 
 def display_url(url: object) -> str:
     """
-    Show an address without its user and password.
+    Show an address without its user and password, and without what stands behind a `?`, which may be one, too.
+
+    Up to the last `@` all is taken for them: a password that is not escaped may hold a `#` or `/`, at which an address
+    ends its host.
 
     :param url: A URL, or a list of them as the Elasticsearch client accepts.
     :returns: The address for messages.
     """
     if isinstance(url, list):
         return ", ".join(display_url(one) for one in url)
-    try:
-        parts = urlsplit(str(url))
-    except ValueError:
-        parts = None
-    if parts is None or not parts.netloc:  # no address, but the text may hold a password
-        scheme, mark, rest = str(url).rpartition("://")
-        return f"{scheme.rpartition('@')[2]}{mark}{rest.rpartition('@')[2]}"
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    scheme, mark, rest = str(url).partition("://")
+    shown = (part.rpartition("@")[2] for part in (scheme, rest))
+    return re.split(r"[?#]", mark.join(shown) if mark else next(shown))[0]
 
 
 @dataclass(frozen=True)

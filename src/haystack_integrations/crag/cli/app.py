@@ -3,20 +3,19 @@
 import logging
 import os
 import sys
-import traceback
 import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
-from typer.core import TyperGroup
 
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.cli.calibrate import calibrate
 from haystack_integrations.crag.cli.collect import collect
+from haystack_integrations.crag.cli.commands import Commands
 from haystack_integrations.crag.cli.ending import tidied
-from haystack_integrations.crag.cli.errors import MEANINGS, ExitCode, explain, interrupted
+from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
 from haystack_integrations.crag.cli.options import Calibration, Index, LlmKey, LlmModel, LlmUrl, Store, Url, path
@@ -26,45 +25,7 @@ from haystack_integrations.crag.cli.shipped import app as pipelines_app
 from haystack_integrations.crag.cli.signs import write_any_sign
 from haystack_integrations.crag.cli.trace import trace
 
-_CODES: Final = "\n".join(f" {code.value}  {meaning}" for code, meaning in MEANINGS.items())
 _KINDS: Final = "md, txt, html, pdf, docx, pptx, xlsx, csv, jsonl"
-
-
-class Commands(TyperGroup):
-    """Turns every error into one message and an exit code; a traceback only with `--debug`."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """
-        Show the help, and the exit codes one below the other: typer before 0.28 makes one paragraph of an epilog.
-
-        :param ctx: The context of the command line.
-        :param formatter: Where click collects a help without colours.
-        """
-        super().format_help(ctx, formatter)
-        typer.echo(f"\n {typer.style('Exit codes', bold=True)}\n{_CODES}\n")
-
-    def invoke(self, ctx: Any) -> Any:
-        """
-        Run the command.
-
-        :param ctx: The context of the command line.
-        :returns: What the command returns.
-        """
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            complain(interrupted(ctx.invoked_subcommand))
-            raise typer.Exit(130) from None
-        except (typer.Exit, typer.Abort, BrokenPipeError):
-            raise
-        except Exception as error:
-            if hasattr(error, "exit_code"):  # a wrong option: shown with the usage
-                raise
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-            message, code = explain(error)
-            complain(message)
-            raise typer.Exit(code) from None
 
 
 app = typer.Typer(

@@ -1,7 +1,7 @@
 """Pictures of a pipeline as text, made from its YAML: a Mermaid graph or a tree. Nothing is sent anywhere."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from rich.text import Text
@@ -25,16 +25,21 @@ def mermaid(spec: Mapping[str, Any]) -> str:
     """
     from haystack_integrations.crag.pipelines.forms import inputs_of
 
-    lines = ["flowchart TD"]
-    lines += [f"  in_{_id(name)}([{name}])" for name in spec["inputs"]]
-    lines += [f'  {_id(name)}["{name}<br/><i>{_kind(part)}</i>"]' for name, part in spec["components"].items()]
-    lines += [f"  out_{_id(name)}([{name}])" for name in spec["outputs"]]
-    paths = [(name, path) for name in spec["inputs"] for path in inputs_of(spec)[name]]
-    lines += [f"  in_{_id(name)} --> {_id(path.partition('.')[0])}" for name, path in paths]
+    given = {name: places for name, places in inputs_of(spec).items() if name in spec["inputs"]}
+    paths = [(name, path) for name, places in given.items() for path in places]
+    ends = (path.partition(".")[0] for path in (*(path for _, path in paths), *spec["outputs"].values()))
+    ids = _ids(
+        [*spec["components"], *(f"in {one}" for one in given), *(f"out {one}" for one in spec["outputs"]), *ends]
+    )
+    lines, id_of = ["flowchart TD"], ids.__getitem__
+    lines += [f"  {id_of(f'in {name}')}([{name}])" for name in spec["inputs"]]
+    lines += [f'  {id_of(name)}["{name}<br/><i>{_kind(part)}</i>"]' for name, part in spec["components"].items()]
+    lines += [f"  {id_of(f'out {name}')}([{name}])" for name in spec["outputs"]]
+    lines += [f"  {id_of(f'in {name}')} --> {id_of(path.partition('.')[0])}" for name, path in paths]
     for sender, socket, receiver in _edges(spec):
-        lines.append(f"  {_id(sender)} -- {socket} --> {_id(receiver)}")
+        lines.append(f"  {id_of(sender)} {f'-- {socket} ' if socket else ''}--> {id_of(receiver)}")
     for name, path in spec["outputs"].items():
-        lines.append(f"  {_id(path.partition('.')[0])} --> out_{_id(name)}")
+        lines.append(f"  {id_of(path.partition('.')[0])} --> {id_of(f'out {name}')}")
     return "\n".join(lines) + "\n"
 
 
@@ -81,6 +86,12 @@ def _kind(part: Mapping[str, Any]) -> str:
     return str(part.get("type", "?")).rpartition(".")[2]
 
 
-def _id(name: str) -> str:
-    safe = _IDENTIFIER.sub("_", name)
-    return f"{safe}_" if safe in _RESERVED else safe
+def _ids(names: Iterable[str]) -> dict[str, str]:
+    """Give each name one that Mermaid takes, and no two of them the same."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        safe = _IDENTIFIER.sub("_", name)
+        while safe in _RESERVED or safe in found.values():
+            safe += "_"
+        found[name] = safe
+    return found

@@ -127,7 +127,7 @@ def complain_about(failures: Iterable[Mapping[str, str]], kind: str = "not read"
     """
     listed = list(failures)
     for failure in listed[:_MOST_FAILURES]:
-        complain(f"{_on_one_line(failure['source'])}: {failure['reason']}", kind)
+        complain(_on_one_line(f"{failure['source']}: {failure['reason']}"), kind)
     if len(listed) > _MOST_FAILURES:
         complain(f"and {len(listed) - _MOST_FAILURES} more; --json lists them all", kind)
 
@@ -193,7 +193,8 @@ def _lines(title: str, out: Console) -> Iterator[Callable[[int, int | None, str]
             out.print(state[0], soft_wrap=True)
 
     def update(done: int, total: int | None, name: str) -> None:
-        state[0] = f"{title}: {done}" + ("" if total is None else f" of {total}") + (f", {name[-40:]}" if name else "")
+        last = f", {_on_one_line(name[-40:])}" if name else ""
+        state[0] = f"{title}: {done}" + ("" if total is None else f" of {total}") + last
 
     thread = Thread(target=tell, daemon=True)
     thread.start()

@@ -110,6 +110,8 @@ def draw(
         show(picture)
         return
     drawing = picture if isinstance(picture, str) else plain(picture)
+    if output is not None:
+        _keep_others(output, drawing)
     _deliver({"name": name, "format": form, "drawing": drawing}, "drawing", output, json=json)
 
 
@@ -117,6 +119,14 @@ def _keep(file: Path, text: str) -> None:
     """Refuse to replace a file: a YAML is exported to be edited. The same text again changes nothing."""
     if file.is_file() and file.read_bytes() != text.encode():
         msg = f"{str(file)!r} exists and holds something else; choose another -o FILE, or pass --force to replace it"
+        raise ConfigurationError(msg)
+
+
+def _keep_others(file: Path, drawing: str) -> None:
+    """Refuse to replace what is no earlier drawing, of which the first line is the same."""
+    head = drawing.partition("\n")[0]
+    if file.is_file() and (held := file.read_text("utf-8", "replace")).strip() and held.partition("\n")[0] != head:
+        msg = f"{str(file)!r} exists and is no earlier drawing; choose another -o FILE, or remove it first"
         raise ConfigurationError(msg)
 
 

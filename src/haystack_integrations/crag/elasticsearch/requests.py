@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from haystack.errors import FilterError
 
-from haystack_integrations.crag.searches import is_void
+from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.texts.questions.letters import in_plain_letters
 from haystack_integrations.crag.texts.text import HANGUL
@@ -97,11 +97,7 @@ def _filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     """Give the part of a request that restricts it, without the filter that would open the whole index."""
     from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
 
-    if is_void(filters):
-        msg = (
-            "got filters with no or an empty list of conditions, wanted at least one; leave out what restricts nothing"
-        )
-        raise FilterError(msg)
+    refuse_void(filters)
     try:
         return {"filter": _normalize_filters(filters)} if filters else {}
     except (KeyError, TypeError) as error:

@@ -218,8 +218,8 @@ def _keys(split: Path) -> Iterable[tuple[str, set[str], set[str]]]:
             graded = qrels.get(row["id"], {})
             if "gold" not in row and not graded:  # not labelled: nothing is judged there
                 continue
-            gold = {*row.get("gold", ()), *(id_ for id_, grade in graded.items() if grade == "2")}
-            labelled = {*gold, *row.get("partial", ()), *(id_ for id_, grade in graded.items() if grade == "1")}
+            gold = {*(row.get("gold") or ()), *(id_ for id_, grade in graded.items() if grade == "2")}
+            labelled = {*gold, *(row.get("partial") or ()), *(id_ for id_, grade in graded.items() if grade == "1")}
             yield wording(row["question"]), gold, labelled
         except (ValueError, KeyError, TypeError, AttributeError):
             continue

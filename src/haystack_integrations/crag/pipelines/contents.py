@@ -9,7 +9,7 @@ import orjson
 from haystack import Document
 
 from haystack_integrations.crag.in_parts import SLOT
-from haystack_integrations.crag.inputs import levels
+from haystack_integrations.crag.inputs import is_number, levels
 from haystack_integrations.crag.vocabulary import META_KEY
 
 _SHOWN, _PATH = "source", "source_path"
@@ -242,6 +242,6 @@ def _meta(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _title(told: Any) -> str:
-    """Read a title, or several; null, or an object, is none."""
+    """Read a title, or several; null, a boolean or an object is none."""
     titles = told if isinstance(told, list) else [told]
-    return ", ".join(str(one) for one in titles if isinstance(one, str | int | float))
+    return ", ".join(str(one) for one in titles if isinstance(one, str) or is_number(one))

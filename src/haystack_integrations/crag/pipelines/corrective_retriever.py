@@ -17,6 +17,7 @@ from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.forms import settings_of
+from haystack_integrations.crag.pipelines.given import check_store
 from haystack_integrations.crag.pipelines.in_place import chosen_of, refuse_others
 from haystack_integrations.crag.pipelines.loader import load, names, read
 from haystack_integrations.crag.searches import filters_for
@@ -85,9 +86,10 @@ class CorrectiveRetriever(Copied):
         :param pipeline: A shipped pipeline, or a YAML file of your own, that hands on documents and writes no answer.
         :param settings: Settings that replace those of the YAML, by component: `{"router": {"max_iterations": 1}}`; for
             documents with vectors of another model `{"dense": {"text_embedder": ...}}`.
-        :raises ConfigurationError: For a number below 1, an unknown mode, policy or setting, settings that are none, or
-            a pipeline that is not there or gives something else.
+        :raises ConfigurationError: For what is no store, a number below 1, an unknown mode, policy or setting, settings
+            that are none, or a pipeline that is not there or gives something else.
         """
+        check_store(document_store)  # without one, `load` would search the empty store of its file
         _check_settings(settings, grader)
         check_whole("top_k", top_k)
         check_whole("candidates", candidates)

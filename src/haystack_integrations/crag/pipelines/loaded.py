@@ -14,6 +14,7 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.deciding.retrieval_report import status_of_run
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.homes import links, store_of
 from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
@@ -121,7 +122,9 @@ class LoadedPipeline(SuperComponent):
 
         :param inputs: As for `run`.
         :returns: Values by component and socket.
+        :raises FilterError: For filters with an empty list of conditions.
         """
+        refuse_void(inputs.get("filters"))
         sockets = sockets_of(self, "input") or {}
         arguments: dict[str, dict[str, Any]] = {name: {"sealed": True} for name in self._sealing()}
         for name, value in inputs.items():

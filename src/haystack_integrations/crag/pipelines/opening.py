@@ -89,6 +89,7 @@ def check_place(place: Place) -> None:
     nodes = nodes_of(place.url) if place.url else []
     if any(not is_address(node) or urlsplit(node).port is None for node in nodes):
         msg = f"got {display_url(nodes)!r} as --url, wanted http://HOST:PORT; the usual port of Elasticsearch is 9200"
+        msg += ", and in a password # is written as %23, / as %2F" if "@" in str(place.url) else ""
         raise ConfigurationError(msg)
 
 

@@ -1,0 +1,34 @@
+"""Filters that restrict nothing or everything: whose list of conditions is empty, as by somebody without a team."""
+
+from typing import Any
+
+from haystack.errors import FilterError
+
+
+def is_void(filters: Any) -> bool:
+    """
+    Tell filters that have an empty list of conditions, as a whole or within; `{}` is one, as some languages write it.
+
+    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction.
+
+    :param filters: Haystack filters.
+    :returns: Whether there is such a list.
+    """
+    if not isinstance(filters, dict) or "conditions" not in filters or "field" in filters:
+        return False
+    within = filters["conditions"]
+    return not (isinstance(within, list | tuple) and within) or any(map(is_void, within))
+
+
+def refuse_void(filters: Any) -> None:
+    """
+    Refuse such filters, on whatever store: who may see nothing would see all of it.
+
+    :param filters: Haystack filters, or None.
+    :raises FilterError: For an empty list of conditions.
+    """
+    if is_void(filters):
+        msg = (
+            "got filters with no or an empty list of conditions, wanted at least one; leave out what restricts nothing"
+        )
+        raise FilterError(msg)

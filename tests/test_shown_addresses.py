@@ -1,0 +1,30 @@
+"""Addresses in messages: where a server is, and not by which password."""
+
+from typing import Any
+
+import pytest
+
+from haystack_integrations.crag.store_profiles import display_url
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://127.0.0.1:9200", "http://127.0.0.1:9200"),
+        ("https://[::1]:9200/path", "https://[::1]:9200/path"),
+        ("https://elastic:secret@one:9200", "https://one:9200"),
+        (["http://u:secret@one:9200", "http://u:secret@two:9200"], "http://one:9200, http://two:9200"),
+        ("redis://one:6379/0?password=secret", "redis://one:6379/0"),
+        ("unix:///run/redis.sock?password=secret", "unix:///run/redis.sock"),
+        ("http://u:se#cret@one:9200", "http://one:9200"),
+        ("http://u:12/secret@one:9200", "http://one:9200"),
+        ("http://u:12?secret@one:9200", "http://one:9200"),
+        ("http://u:a://secret@one", "http://one"),
+        ("u:secret@one:9200", "one:9200"),
+        ("u:secret@http://one", "http://one"),
+        ("one:9200", "one:9200"),
+    ],
+)
+def test_no_password_stands_in_an_address_that_is_shown(address: Any, shown: str) -> None:
+    """Nor one that should have been escaped, at whose `#` the address would seem to end, nor one behind a `?`."""
+    assert display_url(address) == shown
