@@ -72,8 +72,9 @@ class FollowUpRewriter(ChatBacked):
 
         :param messages: The conversation, the newest message of the user last. System and tool messages do not count.
         :returns: A dictionary with the following keys:
-            - `query`: The question: the model's, or the newest message as it stands where nothing was said before, it
-              has more than 300 characters, or the model wrote none that is made of what was said.
+            - `query`: The question: the model's, with the message behind it where that only repeats an earlier one; or
+              the newest message as it stands where nothing was said before, it has more than 300 characters, or the
+              model wrote none that is made of what was said.
             - `report`: `source` (`model` or `message`), `fallback` (why not the model, if it was asked: a kind of
               failure, `several` lines, or `unrelated`), `llm_calls`, `tokens_in`, `tokens_out`.
         :raises ConfigurationError: When the newest message of the user has no text, or there is none.
