@@ -84,7 +84,7 @@ class BatchRelevanceGrader(ChatBacked):
         :param shuffle: Show documents in random order, anew in each call: models favour places, not only passages.
         :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not
             count: its documents are asked about one by one, which costs a call for each.
-        :param cache: A `caching.MemoryGradeCache` or `RedisGradeCache` that keeps grades, without reasons, from run to run.
+        :param cache: A `caching.MemoryGradeCache` or `RedisGradeCache`: keeps grades, but no reasons, from run to run.
         :param on_failure: `keep` passes documents on with the status `failed`; `raise` raises GradingError.
         :raises ConfigurationError: For an unusable number, a blank rubric, or a template that lacks what it must show.
         """

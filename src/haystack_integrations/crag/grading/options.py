@@ -47,7 +47,5 @@ class GradingOptions:
             msg += f"but got {options.max_prompt_tokens}; raise it, or shorten the rubric"
             raise ConfigurationError(msg)
         if getattr(grader, "reasons", False) and getattr(grader, "cache", None) is not None:
-            logger.warning(
-                "A grade from the cache has no reason, since a cache holds no text; leave out cache or reasons"
-            )
+            logger.warning("A grade from the cache has no reason: a cache holds no text; leave out cache or reasons")
         return options
