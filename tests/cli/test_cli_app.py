@@ -258,6 +258,13 @@ def test_fewer_documents_can_be_asked_for(docs: Path) -> None:
     assert outcome["crag"]["trail"][0]["coverage"]["documents_in"] <= 2
 
 
+def test_more_documents_than_the_pipeline_judges_are_not_asked_for_in_vain(docs: Path) -> None:
+    """A note names what bounds them; the answer comes all the same."""
+    asked = crag("ask", QUESTION, "--docs", docs, "--top-k", 11)
+    assert asked.exit_code == 0
+    assert "note: --top-k: each retriever is asked for top_k=11 documents, but fuse gives on 10" in asked.stderr
+
+
 def test_a_user_without_a_home_is_answered(docs: Path) -> None:
     """As containers have them, by number alone: Haystack looks for a home as soon as it is imported."""
     nobody = "import pwd; pwd.getpwuid = {}.__getitem__; " + SCRIPT[-1]

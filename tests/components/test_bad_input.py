@@ -19,6 +19,7 @@ from haystack_integrations.crag.components.elasticsearch_retrievers import (
     ReportingBM25Retriever,
     ReportingEmbeddingRetriever,
 )
+from haystack_integrations.crag.components.follow_up_rewriter import FollowUpRewriter
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.inputs import check_input, checked
@@ -303,3 +304,19 @@ def test_what_asks_a_chat_generator_and_is_none_is_refused_at_once(name: str) ->
     pipeline.add_component("model", model)
     assert made(chat_generator=SuperComponent(pipeline), **ASKING[name])
     assert made(chat_generator=FallbackChatGenerator([model]), **ASKING[name])
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+@pytest.mark.parametrize(
+    ("kind", "name", "others"),
+    [
+        (all_components.BatchRelevanceGrader, "rubric", [scripted("x")]),
+        (FollowUpRewriter, "system", [scripted("x")]),
+        (all_components.EvidencePromptBuilder, "system", []),
+        (all_components.AnswerGenerator, "apology", [scripted("x")]),
+    ],
+)
+def test_what_a_model_or_an_asker_is_told_cannot_be_blank(kind: Any, name: str, others: list[Any], text: str) -> None:
+    """As of a setting that was left empty: a model without a task invents one."""
+    with pytest.raises(ConfigurationError, match=f"^{name} must be a text with words in it"):
+        kind(*others, **{name: text})

@@ -273,3 +273,19 @@ def test_no_word_of_a_cell_is_lost(rows: list[list[str]]) -> None:
     found = told(text.getvalue())
     words, wanted = (re.findall("[ab1]+", one) for one in (found, text.getvalue()))
     assert words == wanted or "###" in found or set(words) == set(wanted)  # a name over two others is told twice
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        (r'"The \"big\" lamp, red",3', '| The "big" lamp, red | 3 |'),
+        (r'3,"ends \""', '| 3 | ends " |'),
+        (r'"C:\dir\","a ""b"""', r'| C:\dir\ | a "b" |'),  # doubled, as most programs write them
+        (r'"C:\",5" disk', r'| C:\ | 5" disk |'),
+    ],
+)
+def test_a_quote_behind_a_backslash_ends_no_cell_where_all_quotes_of_the_file_are_written_so(
+    line: str, row: str
+) -> None:
+    """As MySQL and many scripts export them."""
+    assert told(f"name,size\n{line}\nShade,4\n").splitlines()[2:] == [row, "| Shade | 4 |"]

@@ -105,6 +105,33 @@ def test_what_a_reader_opens_stands_below_its_label(name: str) -> None:
     assert min(said) > 0
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        '<button class="accordion">{}</button><div class="panel" style="display:{}"><p>{}</p></div>',
+        '<h3>{}</h3><div class="answer" style="display: {};"><p>{}</p></div>',
+        '<div><div class="q"><b>{}</b></div><div class="a" style="color: red; display: {}"><p>{}</p></div></div>',
+    ],
+)
+def test_answers_that_stand_closed_behind_their_questions_are_read(item: str) -> None:
+    """Also where nothing else says that something opens them, and one was open when the page was saved."""
+    items = (("How do I pay?", "block", "By card, at the gate."), ("Who may enter?", "none", "All who have a key."))
+    told = converted(
+        f"<html><body><h1>Keys</h1><p>{TEXT}</p>{''.join(item.format(*one) for one in items)}</body></html>"
+    )
+    said = [told.find(words) for question, _, answer in items for words in (question, answer)]
+    assert said == sorted(said)
+    assert min(said) > 0
+
+
+@pytest.mark.parametrize("before", ["<h3>Was this page helpful?</h3>", "<p>Read on.</p>"])
+def test_what_stands_hidden_behind_no_list_of_questions_stays_hidden(before: str) -> None:
+    """Such as what is said to who answers, or the first entry of a form that a script copies."""
+    hidden = '<div style="display: none"><p>Thank you for telling us.</p></div>'
+    told = converted(f"<html><body><h1>Keys</h1><p>{TEXT}</p>{before}{hidden}<p>{TEXT}</p>{hidden}</body></html>")
+    assert "Thank you" not in told
+
+
 def test_what_opens_in_front_of_a_page_is_no_part_of_it() -> None:
     """As a notice of cookies, or a search."""
     box = '<button aria-controls="c">Ask</button><div id="c" role="dialog" aria-hidden="true"><p>Accept all.</p></div>'

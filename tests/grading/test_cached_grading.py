@@ -530,3 +530,14 @@ def test_what_a_cache_took_to_read_is_left_less_to_write() -> None:
     for number in range(2):
         grade(BatchRelevanceGrader(Model(), cache=cache), asynchronous=False, documents=docs(2, first=10 * number))
     assert cache.given == [5.0, 3.0] * 2
+
+
+def test_who_asks_for_reasons_and_keeps_grades_is_told_that_reasons_are_not_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A cache holds numbers and no text, which others could read there; the status of such a grade is `cached`."""
+    BatchRelevanceGrader(Model(), reasons=True)
+    BatchRelevanceGrader(Model(), cache=MemoryGradeCache())
+    assert caplog.text == ""
+    BatchRelevanceGrader(Model(), reasons=True, cache=MemoryGradeCache())
+    assert "A grade from the cache has no reason" in caplog.text

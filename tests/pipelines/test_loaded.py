@@ -423,3 +423,24 @@ def test_a_model_that_rejects_what_the_search_clearly_has_first_loses_it_only_wh
         assert ({"0.md"} <= {document.meta["source"] for document in asked["documents"]}) is kept
         assert (first["verdict"], crag["action"] == "abstain") == (("correct", False) if kept else ("incorrect", True))
         assert [entry["lead"] >= 1.1 for entry in first["kept"] if entry["source"] == "0.md"] == [True] * kept
+
+
+def test_a_run_that_asks_for_more_documents_than_the_joiner_gives_on_is_told_once(
+    rag: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The cost of judging stays the operator's to choose; whoever asks for more learns how to get it."""
+    rag.run(query=QUESTION, top_k=10)
+    assert "gives on" not in caplog.text
+    for _ in range(2):
+        rag.run(query=QUESTION, top_k=11)
+    assert caplog.text.count('by load(..., fuse={"top_k": 11})') == 1
+
+
+def test_with_a_joiner_of_more_room_more_documents_are_judged(
+    in_memory_store: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The way out that the warning names."""
+    fill(in_memory_store, [Document(content=f"Penguins of island {number} live on rocks.") for number in range(12)])
+    rag = load("corrective_retrieval", store=in_memory_store, fuse={"top_k": 12})
+    assert rag.run(query=QUESTION, top_k=12)["crag"]["documents_before"] == 12
+    assert "gives on" not in caplog.text

@@ -591,6 +591,10 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
             },
             "the TextEmbeddingRetriever .* 'text_retriever' as dense;",
         ),
+        (
+            {"embedder": StaticTextEmbedder()},
+            r"the StaticTextEmbedder that came as 'embedder' as dense=\{\"text_embedder\": \.\.\.\}, and embed",
+        ),
         ({"judge": HeuristicGrader()}, "pass the HeuristicGrader that came as 'judge' as grader;"),
         ({"generator": "gpt-canary"}, r"got a str as generator, wanted a chat generator such as OpenAIChatGenerator"),
         ({"generator": MockChatGenerator}, "got the class MockChatGenerator as generator"),

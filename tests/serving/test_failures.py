@@ -431,6 +431,6 @@ def test_a_path_of_other_servers_is_refused_with_those_of_this_one(answering: An
     """LlamaIndex asks `/v1/completions`, others `/v1/responses`, unless told not to: they show `error.message` only."""
     with answering.client() as client:
         told = client.post(path, json={"model": "corrective_rag", "input": "x"}).json()
-    accepted = ["/PIPELINE/run", "/v1/chat/completions", "/v1/models", "/mcp"]
+    accepted = ["/PIPELINE/run", "/v1/chat/completions", "/v1/models", "/mcp", "/indexing/run"]
     assert told["detail"] == [{"field": "path", "rule": "unknown", "accepted": accepted}]
     assert path == "/sse" or "/v1/chat/completions" in told["error"]["message"]

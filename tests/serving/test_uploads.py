@@ -31,6 +31,15 @@ def test_uploads_are_off_by_default(serve: Any) -> None:
         assert client.post(PATH, files={"files": ("a.md", b"text")}).status_code == 404
 
 
+@pytest.mark.parametrize("is_on", [False, True])
+def test_a_path_that_is_none_is_refused_with_that_of_uploads_where_they_are_switched_on(
+    serve: Any, is_on: bool
+) -> None:
+    with serve(uploads=is_on).client() as client:
+        told = client.post("/upload", files={"files": ("a.md", b"text")}).json()
+    assert (PATH in told["detail"][0]["accepted"]) == is_on
+
+
 def test_an_uploaded_file_is_found_afterwards(serve: Any) -> None:
     """Through the package's own indexing: the same file again changes nothing, a new version replaces the old one."""
     first = b"# Lighthouses\n\nThe lighthouse of Bishop Rock was lit in 1858.\n"

@@ -146,9 +146,7 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
     if question is not None and meta.get("question") != question:
         return None
     opinion, reason = meta.get("opinion"), meta.get("reason")
-    # Not by its constructor, which checks again and sets each field apart: a router reads each grade nine times.
-    grade = object.__new__(Grade)
-    vars(grade).update(
+    return Grade(
         score=float(meta["score"]),
         status=meta["status"],
         grader=str(meta.get("grader", "")),
@@ -156,7 +154,6 @@ def grade_of(document: Document, question: str | None = None) -> Grade | None:
         reason=None if reason is None else str(reason),  # a date is no JSON, and records are
         opinion=None if opinion is None or not _is_grade(opinion, "graded") else float(opinion),
     )
-    return grade
 
 
 def taken_up(documents: Iterable[Document], question: str) -> list[Document]:

@@ -167,6 +167,21 @@ def check_whole(name: str, value: Any, most: int | None = None) -> None:
         raise ConfigurationError(msg)
 
 
+def check_text(name: str, value: Any) -> str:
+    """
+    Refuse a text without a word in it, as of a setting that was left empty.
+
+    :param name: What the text is called.
+    :param value: What was given.
+    :returns: The text as it is.
+    :raises ConfigurationError: With what was got and what is accepted.
+    """
+    if not isinstance(value, str) or not value.strip():
+        msg = f"{name} must be a text with words in it, but got {value!r}; write one, or leave it out"
+        raise ConfigurationError(msg)
+    return value
+
+
 def check_one_of(name: str, value: Any, known: Collection[Any]) -> None:
     """
     Refuse what is none of some values.

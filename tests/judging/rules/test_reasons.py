@@ -27,6 +27,12 @@ RULES = "Close all windows before you leave. Dogs wait outside. Nuts are not all
         ("Wann sind alle Fenster geschlossen?", ["Alle Fenster sind geschlossen."], []),
         ("Why must all windows be closed?", ["Dogs wait outside.", ""], []),
         ("Why?", [RULES], []),
+        ("Why was my card declined?", ["## Why was my card declined?\n\nThe bank may have refused it."], []),
+        ("Why was my card declined?", ["**Why was a card declined?**\n\nThe bank may have refused it."], []),
+        ("Why was my card declined?", ["## A card was declined\n\nThe bank may have refused it."], ["why"]),
+        ("Why was my card declined?", ["Why was my card declined?\nWhy is my parcel late?\nWho pays?"], ["why"]),
+        ("Why was my card declined?", ["Ask the bank why a card was declined. We cannot tell."], ["why"]),
+        ("Warum wurde meine Karte abgelehnt?", ["### Warum wurde meine Karte abgelehnt?\n\nSie ist gesperrt."], []),
     ],
 )
 def test_a_reason_that_no_document_gives_is_missed(question: str, texts: list[str], missing: list[str]) -> None:

@@ -50,11 +50,12 @@ def answer(
     :param model: The chat model, or None.
     :param place: Kind, address and index of a store, as far as they were given.
     :param tell: Called with the files that could not be read, as soon as that is known; then with those whose text is
-        of no use, and `warning`.
+        of no use, and `warning`; and with what of the options cannot be had, and `note`.
     :returns: What came out.
     :raises CragError: For whatever cannot work; nothing is changed in any store.
     """
     from haystack_integrations.crag.pipelines.opening import calibrated_parts
+    from haystack_integrations.crag.pipelines.room import told_of_less
 
     found = choose_place(request.docs, place)
     options = {key: value for key, value in request.options.items() if value is not None}
@@ -67,6 +68,8 @@ def answer(
         raise ConfigurationError(msg)
     store = open_place(found)
     pipeline = load_pipeline(request.pipeline, store, model, parts)
+    if less := told_of_less(pipeline.pipeline, options.get("top_k")):
+        tell([{"source": "--top-k", "reason": less}], "note")
     failures = read_documents(request.docs, store, tell) if request.docs else []
     return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
 

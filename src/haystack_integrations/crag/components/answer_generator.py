@@ -17,7 +17,7 @@ from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import LLM_CALL, set_tags, trace
 from haystack_integrations.crag.replies.thoughts import without_thought
-from haystack_integrations.crag.settings import check_one_of, check_positive
+from haystack_integrations.crag.settings import check_one_of, check_positive, check_text
 from haystack_integrations.crag.state import CragState, seconds_for
 from haystack_integrations.crag.streaming import heard
 from haystack_integrations.crag.unwritten_answers import NoTextError, apology, says_nothing, worded
@@ -60,13 +60,13 @@ class AnswerGenerator(ChatBacked):
         :param timeout_s: Most seconds for the answer, all retries included.
         :param on_failure: `reply` ends the run with `apology`; `raise` raises what the generator raised.
         :param apology: Stands in the place of an answer; ours in the question's language (`data/abstentions.yml`).
-        :raises ConfigurationError: For an unusable number or policy.
+        :raises ConfigurationError: For an unusable number or policy, or a blank apology.
         """
         check_generator(chat_generator)
         check_positive({"timeout_s": timeout_s})
         check_one_of("on_failure", on_failure, ("reply", "raise"))
         self.chat_generator, self._model = chat_generator, AnswerModel(chat_generator)
-        self.timeout_s, self.on_failure, self.apology = timeout_s, on_failure, apology
+        self.timeout_s, self.on_failure, self.apology = timeout_s, on_failure, check_text("apology", apology)
 
     @component.output_types(replies=list[ChatMessage])
     def run(

@@ -84,9 +84,9 @@ class BatchRelevanceGrader(ChatBacked):
         :param shuffle: Show documents in random order, anew in each call: models favour places, not only passages.
         :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not
             count: its documents are asked about one by one, which costs a call for each.
-        :param cache: Where grades are kept from run to run; `caching.MemoryGradeCache` or `caching.RedisGradeCache`.
+        :param cache: A `caching.MemoryGradeCache` or `RedisGradeCache`: keeps grades, but no reasons, from run to run.
         :param on_failure: `keep` passes documents on with the status `failed`; `raise` raises GradingError.
-        :raises ConfigurationError: For an unusable number, or a template that leaves out what it must show.
+        :raises ConfigurationError: For an unusable number, a blank rubric, or a template that lacks what it must show.
         """
         check_generator(chat_generator)
         check_one_of("on_failure", on_failure, ("keep", "raise"))

@@ -12,6 +12,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import origin_of, source_name
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
+from haystack_integrations.crag.settings import check_text
 from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows
 from haystack_integrations.crag.vocabulary import ABSTENTION, PASSAGE
@@ -64,10 +65,10 @@ class EvidencePromptBuilder(Copied):
             that was declined by that sentence.
         :param template: Jinja2 template of the user message, with `question`, `passages` (each `number`, `source`,
             `origin`, `title`, `text`) and `boundary`. The title is empty where source or text begin with it.
-        :raises ConfigurationError: For a template that cannot be compiled, uses another variable, or leaves out the
-            question or the texts.
+        :raises ConfigurationError: For a blank system message, or a template that cannot be compiled, uses another
+            variable, or leaves out the question or the texts.
         """
-        self.system = system
+        self.system = check_text("system", system)
         self.template = template
         probe = {"number": 1, "source": "probe", "origin": "index", "title": "probe", "text": "probe-text"}
         variables = {"question": "probe-question", "passages": [probe], "boundary": "probe"}

@@ -11,7 +11,7 @@ from haystack_integrations.crag.chat import ChatBacked, ask, ask_async, check_ge
 from haystack_integrations.crag.expansion.follow_up import DEFAULT_SYSTEM, FollowUp
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
-from haystack_integrations.crag.settings import check_positive, check_whole
+from haystack_integrations.crag.settings import check_positive, check_text, check_whole
 
 
 @component
@@ -57,12 +57,12 @@ class FollowUpRewriter(ChatBacked):
         :param read_answers: Whether they include the assistant's. Answers are made of documents: pass False where the
             question may go to a web search, which must learn nothing of them.
         :param timeout_s: Most seconds for the model, all retries included.
-        :raises ConfigurationError: For what is no chat generator, or an unusable number.
+        :raises ConfigurationError: For what is no chat generator, a blank text, or an unusable number.
         """
         check_generator(chat_generator)
         check_whole("max_messages", max_messages)
         check_positive({"timeout_s": timeout_s})
-        self.chat_generator, self.system = chat_generator, system
+        self.chat_generator, self.system = chat_generator, check_text("system", system)
         self.max_messages, self.read_answers, self.timeout_s = max_messages, read_answers, timeout_s
 
     @component.output_types(query=str, report=dict[str, Any])
@@ -72,8 +72,9 @@ class FollowUpRewriter(ChatBacked):
 
         :param messages: The conversation, the newest message of the user last. System and tool messages do not count.
         :returns: A dictionary with the following keys:
-            - `query`: The question: the model's, or the newest message as it stands where nothing was said before, it
-              has more than 300 characters, or the model wrote none that is made of what was said.
+            - `query`: The question: the model's, with the message behind it where that only repeats an earlier one; or
+              the newest message as it stands where nothing was said before, it has more than 300 characters, or the
+              model wrote none that is made of what was said.
             - `report`: `source` (`model` or `message`), `fallback` (why not the model, if it was asked: a kind of
               failure, `several` lines, or `unrelated`), `llm_calls`, `tokens_in`, `tokens_out`.
         :raises ConfigurationError: When the newest message of the user has no text, or there is none.

@@ -15,6 +15,7 @@ from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS
 from haystack_integrations.crag.expansion.reply import read_reply
 from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.texts.languages.function_words import ASKING, naming
+from haystack_integrations.crag.texts.questions.courtesies import asks_nothing
 from haystack_integrations.crag.texts.questions.pointing import FEWEST_TERMS, points
 from haystack_integrations.crag.texts.text import HANGUL, PHRASES, count_tokens, terms, words
 
@@ -47,6 +48,7 @@ _CITED: Final = re.compile(r"(?<!\S)\[\d+\]")
 _RUN: Final = re.compile(rf"{PHRASES.pattern}+")
 # A model that repeats an earlier question to a message with so much of its own has not read it.
 _OF_ITS_OWN: Final = 3
+_ENDS: Final = "?!.\uff1f\u3002"
 _SPEAKERS: Final = (ChatRole.USER, ChatRole.ASSISTANT)
 
 _PROMPT, _ = compile_template(_TEMPLATE, "the template", turns=[], boundary="said", message="message")
@@ -109,7 +111,7 @@ class FollowUp:
         elif self._is_answer(written[0]) or not self._is_made_of_it(written[0]) or self._leaves_it_out(written[0]):
             self.failed("unrelated")
         else:
-            self._written = written[0]
+            self._written = self._with_message(written[0])
 
     def _is_answer(self, written: str) -> bool:
         """Tell an answer, by passages that it cites and the message does not."""
@@ -123,14 +125,24 @@ class FollowUp:
         return sum(asked) >= _LEAST_SAID * len(asked)
 
     def _leaves_it_out(self, question: str) -> bool:
-        """Tell an earlier question that is only repeated, and has nothing of the newest message."""
+        """Tell an earlier question that is only repeated, where the newest message is one that can stand alone."""
         said, told = words(self.message), set(terms(self.message))
         # A whole question needs fewer: it asks, names what it is about, and points at nothing said before.
         named = set(terms(" ".join(word for word in said if word not in ASKING)))
         is_whole = len(named) >= FEWEST_TERMS and not ASKING.isdisjoint(said) and not points(self.message)
+        return (is_whole or len(told) >= _OF_ITS_OWN) and self._is_repeated(question)
+
+    def _is_repeated(self, question: str) -> bool:
+        """Tell an earlier question that has nothing of the newest message."""
         earlier = (turn.text or "" for turn in self._earlier if turn.is_from(ChatRole.USER))
-        is_repeated = query_key(question) in map(query_key, earlier)
-        return is_repeated and (is_whole or len(told) >= _OF_ITS_OWN) and told.isdisjoint(terms(question))
+        is_known = query_key(question) in map(query_key, earlier)
+        return is_known and {*terms(self.message)}.isdisjoint(terms(question))
+
+    def _with_message(self, question: str) -> str:
+        """Add the newest message to an earlier question: "And how long does it take?" would not be asked at all."""
+        if not self._is_repeated(question) or asks_nothing(self.message):
+            return question
+        return f"{question}{' ' if question[-1] in _ENDS else '. '}{self.message.strip()}"
 
     def failed(self, kind: str, cost: Usage | None = None) -> None:
         """

@@ -1,6 +1,7 @@
 """Who reads the queries of an expander: whether anybody there can search, and for one query or for several."""
 
 from typing import Any, Final
+from weakref import WeakSet
 
 from haystack import logging
 
@@ -11,23 +12,35 @@ from haystack_integrations.crag.vocabulary import WEB
 logger = logging.getLogger(__name__)
 
 _QUERIES: Final = ("query", "queries")
+_told: "WeakSet[Any]" = WeakSet()
+
+
+def tell_of_lost(expander: Any) -> bool:
+    """
+    Warn where several queries are chosen and one goes on; once for each expander, as it is no matter of one run.
+
+    :param expander: The component, connected.
+    :returns: Whether of several only one would be searched for.
+    """
+    alone = leads_nowhere(expander, "queries", "query")
+    if alone and (expander.keep_original or expander.mode in SEVERAL) and expander not in _told:
+        _told.add(expander)
+        logger.warning(
+            "Of several queries of QueryExpander one is searched for, since its output queries leads nowhere; connect "
+            "it to a retriever of several, or choose another mode, without keep_original"
+        )
+    return alone
 
 
 def read_by(expander: Any) -> dict[str, bool]:
     """
-    Tell who reads the queries, and warn where several are chosen and one goes on.
+    Tell who reads the queries.
 
     :param expander: The component; its pipeline knows what it is connected to.
     :returns: For an `Expansion`: `searched`, whether anybody could search for them now: where nobody could, no model is
         asked to write one; and `alone`, whether of several only one would be searched for.
     """
-    alone = leads_nowhere(expander, "queries", "query")
-    if alone and (expander.keep_original or expander.mode in SEVERAL):
-        logger.warning(
-            "Of several queries of QueryExpander one is searched for, since its output queries leads nowhere; connect "
-            "it to a retriever of several, or choose another mode, without keep_original"
-        )
-    return {"searched": _can_be_searched(expander), "alone": alone}
+    return {"searched": _can_be_searched(expander), "alone": tell_of_lost(expander)}
 
 
 def _can_be_searched(expander: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
@@ -36,8 +36,24 @@ def csv_as_markdown(data: bytes) -> str:
 
 
 def _read(text: str, delimiter: str) -> Iterator[list[str]]:
+    # Databases export a quote as `\"`; where quotes are doubled, a backslash may end a cell: `"C:\"`.
+    doubled = text.replace('\\"', '""')
+    is_doubled = doubled != text and not _is_strict(text, delimiter) and _is_strict(doubled, delimiter)
+    return _rows(doubled if is_doubled else text, delimiter)
+
+
+def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
     # A quote is one behind a space, too: people write `Ann, "Bonn, Main Street"`.
-    return csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    return csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=strict)
+
+
+def _is_strict(text: str, delimiter: str) -> bool:
+    """Tell whether each quote that is not doubled begins or ends a cell."""
+    try:
+        deque(_rows(text, delimiter, strict=True), maxlen=0)
+    except csv.Error:
+        return False
+    return True
 
 
 def _equal_rows(rows: Iterator[list[str]]) -> int:

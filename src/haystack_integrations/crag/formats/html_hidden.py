@@ -6,14 +6,17 @@ from lxml.html import HtmlElement
 
 _CLOSED: Final = ".//*[(@id or @role='tabpanel') and (@aria-hidden or @style) and not(@role='dialog')]"
 _CLOSING: Final = ("aria-hidden", "style")
+_OPENING: Final = ".//*[contains(@style, 'display')]"
+_FEWEST: Final = 2  # one may be what is said to who answers: "Was this page helpful?"
 
 
 def without_hidden(body: HtmlElement) -> None:
     """
     Leave out what no reader sees.
 
-    Seen is what a tab or button opens, what a search in the page finds, and one of several alternatives that are all
-    that stands in their place ("Press Command / Ctrl+C."): a script shows that of the reader's system.
+    Seen is what a tab or button opens, what stands behind each of several questions, what a search in the page finds,
+    and one of several alternatives that are all that stands in their place ("Press Command / Ctrl+C."): a script shows
+    that of the reader's system.
 
     :param body: The body of a page, changed in place.
     """
@@ -33,6 +36,15 @@ def without_hidden(body: HtmlElement) -> None:
         if one.get("role") == "tabpanel" or one.get("id") in opened:
             for name in _CLOSING:
                 one.attrib.pop(name, None)
+    answers = [one for one in body.xpath(_OPENING) if _is_asked(one)]
+    for one in answers if len(answers) >= _FEWEST else ():
+        del one.attrib["style"]
+
+
+def _is_asked(one: HtmlElement) -> bool:
+    """Tell whether an element stands behind a question, as an answer that a click shows or hides."""
+    before = one.getprevious()
+    return before is not None and isinstance(before.tag, str) and before.text_content().strip().endswith("?")
 
 
 def _shown(one: HtmlElement) -> bool:

@@ -3,8 +3,12 @@
 from dataclasses import dataclass, fields
 from typing import Final
 
+from haystack import logging
+
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.settings import check_positive
+
+logger = logging.getLogger(__name__)
 
 LEAST_ROOM: Final = 64
 """Tokens that a prompt must have left for documents."""
@@ -42,4 +46,6 @@ class GradingOptions:
             msg = f"max_prompt_tokens must be at least {least}, since the prompt without documents takes {overhead}, "
             msg += f"but got {options.max_prompt_tokens}; raise it, or shorten the rubric"
             raise ConfigurationError(msg)
+        if getattr(grader, "reasons", False) and getattr(grader, "cache", None) is not None:
+            logger.warning("A grade from the cache has no reason: a cache holds no text; leave out cache or reasons")
         return options

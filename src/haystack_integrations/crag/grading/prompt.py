@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grading.plan import TEMPLATE, Item
-from haystack_integrations.crag.settings import check_positive
+from haystack_integrations.crag.settings import check_positive, check_text
 from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -71,11 +71,11 @@ class GradingPrompt:
         :param template: Jinja2 text of the user message.
         :param scale: The score that means fully relevant.
         :param reasons: Whether to ask for reasons.
-        :raises ConfigurationError: When the template cannot be compiled or rendered, uses an unknown variable, or
-            leaves out the question, a document's key or its text.
+        :raises ConfigurationError: When the rubric is blank, or the template cannot be compiled or rendered, uses an
+            unknown variable, or leaves out the question, a document's key or its text.
         """
         check_positive({"scale": scale})
-        self.rubric, self.scale, self.reasons = rubric, scale, reasons
+        self.rubric, self.scale, self.reasons = check_text("rubric", rubric), scale, reasons
         first = self._variables("probe-question", [_PROBE], None)
         again = {**first, "problem": "probe-problem"}
         _, at_first = compile_template(template, "the grader's template", **first)

@@ -15,6 +15,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deciding.miswired import check_state
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.expansion.readers import tell_of_lost
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.reached import check_ends, check_reached, led_to
 from haystack_integrations.crag.sockets import leads_on, sockets_of
@@ -29,7 +30,7 @@ OF_THE_SET: Final = {"aggregate": "set"}
 
 def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
-    Refuse a pipeline that would go wrong without a word.
+    Refuse a pipeline that would go wrong without a word, and say what an expander chooses in vain.
 
     :param pipeline: A loaded pipeline.
     :param spec: Its YAML, as `read` gives it.
@@ -40,6 +41,8 @@ def check_loaded(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     check_reached(pipeline, spec)
     check_weights(pipeline)
     check_numbers(pipeline)
+    for expander in (part for _, part in pipeline.walk() if isinstance(part, QueryExpander)):
+        tell_of_lost(expander)
 
 
 def check_actions(pipeline: Pipeline, outputs: Mapping[str, str]) -> None:

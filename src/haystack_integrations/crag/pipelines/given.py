@@ -181,10 +181,15 @@ def _fitting(names: Iterable[str], given: Spec, spec: Spec) -> str:
     """Tell as what a component can be passed that came under a name of the user's own pipeline, such as `retriever`."""
     for name in names:
         value, parts = given[name], spec["components"]
+        asked_by = [part for part, entry in parts.items() if _EMBEDDER in settings_of(entry)]
+        if asked_by and "embedding" in (sockets_of(value, "output") or {}):
+            where = " and ".join(f'{part}={{"{_EMBEDDER}": ...}}' for part in asked_by)
+            got = f"{type(value).__name__} that came as {name!r}"
+            return f"pass the {got} as {where}, and embed the documents by the same model; "
         if is_chat_model(value):
             fits = sorted(parts.keys() & {"generator"})
         elif _searches_by_vectors(value):
-            fits = [part for part, entry in parts.items() if _EMBEDDER in settings_of(entry)]
+            fits = asked_by
         else:
             fits = [part for part in parts if not any(_lacks(part, value, spec).values())]
         if fits and sockets_of(value, "input") is not None:

@@ -18,6 +18,7 @@ from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.homes import links, store_of
 from haystack_integrations.crag.interrupts import unless_it_ends
 from haystack_integrations.crag.light import search_at_home, search_in_thread, stay_on_loop
+from haystack_integrations.crag.pipelines.room import told_of_less
 from haystack_integrations.crag.sealing import opened
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import has_index
@@ -49,6 +50,7 @@ class LoadedPipeline(SuperComponent):
     # SuperComponent, as everyone can read it.
 
     _has_told = False
+    _has_told_of_less = False
 
     def __init__(
         self,
@@ -133,6 +135,9 @@ class LoadedPipeline(SuperComponent):
             for path in self.input_mapping[name]:
                 part, _, socket = path.partition(".")
                 arguments.setdefault(part, {})[socket] = value
+        if not self._has_told_of_less and (less := told_of_less(self.pipeline, inputs.get("top_k"))):
+            self._has_told_of_less = True
+            logger.warning("{less}", less=less)
         return arguments
 
     def outputs(self, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

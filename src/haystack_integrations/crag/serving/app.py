@@ -88,7 +88,7 @@ def create_app(settings: ServeSettings, *, store: Any = None) -> FastAPI:
     _add_routes(app, deployment, settings, _KEYS if keys.required else [])
     for path in (MCP, f"{MCP}/"):  # the latter is Hayhooks' own
         app.router.routes.append(Route(path, endpoint=tools, include_in_schema=False))
-    add_handlers(app, deployment.accepted, deployment.wrappers)
+    add_handlers(app, deployment.accepted, deployment.wrappers, [UPLOADS] if settings.uploads else [])
     _add_layers(app, keys, settings)
     app.add_middleware(Envelope, running=running)
     trace_requests(app)

@@ -39,7 +39,7 @@ _PACKAGES: Final = {
     "openai": "model_unavailable",
 }
 _MOST_TOLD: Final = 100  # broken rules: a request of 64 KiB can break ten thousand, and was answered by half a megabyte
-_ROUTES: Final = ({"field": "path", "rule": "unknown", "accepted": ["/PIPELINE/run", CHAT, MODELS, MCP]},)
+_ROUTES: Final = ("/PIPELINE/run", CHAT, MODELS, MCP)
 """For a client that was given a path as other servers have them, such as `/v1/completions` or `/sse`."""
 _JSON: Final = ({"field": None, "rule": "json", "accepted": ["JSON in UTF-8, not compressed"]},)
 _FILTERS: Final = (
@@ -96,7 +96,10 @@ def no_room(error: OSError) -> ServeError:
 
 
 def add_handlers(
-    app: FastAPI, accepted: Callable[[Scope], Mapping[str | None, Sequence[str]]], served: Iterable[str]
+    app: FastAPI,
+    accepted: Callable[[Scope], Mapping[str | None, Sequence[str]]],
+    served: Iterable[str],
+    more: Sequence[str] = (),
 ) -> None:
     """
     Let every failure of an app be told in this form.
@@ -104,7 +107,9 @@ def add_handlers(
     :param app: The app.
     :param accepted: Gives the names that a request and its fields may hold, for one that holds another.
     :param served: The pipelines.
+    :param more: Paths of this app beside those that each has.
     """
+    routes = [{"field": "path", "rule": "unknown", "accepted": [*_ROUTES, *more]}]
 
     async def failed(request: Request, error: Exception) -> JSONResponse:
         status = error.status_code if isinstance(error, StarletteHTTPException) else 500
@@ -120,8 +125,8 @@ def add_handlers(
             found = broken_rules(error.errors(), accepted(request.scope))
             return problem(422, detail=_as_json(found, request.headers.get("content-type", "")))
         # What others put into `detail` is a text with whatever an exception said: it stays here.
-        routes = _ROUTES if status == HTTPStatus.NOT_FOUND else None
-        return problem(status, detail=routes, headers=getattr(error, "headers", None))
+        detail = routes if status == HTTPStatus.NOT_FOUND else None
+        return problem(status, detail=detail, headers=getattr(error, "headers", None))
 
     app.add_exception_handler(StarletteHTTPException, failed)
     app.add_exception_handler(RequestValidationError, failed)

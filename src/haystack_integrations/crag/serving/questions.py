@@ -91,7 +91,10 @@ _FILTERS: Final = (
     'not in), or `{"operator": "AND", "conditions": [...]}` (also OR, NOT).'
 )
 _OPTIONS: Final[dict[str, tuple[Any, str]]] = {
-    "top_k": (Annotated[int, Field(ge=1, le=1000), _Number], "Documents per retriever."),
+    "top_k": (
+        Annotated[int, Field(ge=1, le=1000), _Number],
+        "Documents per retriever. Of all together at most as many are judged as the pipeline's joiner gives on.",
+    ),
     "filters": (
         Annotated[dict[str, Any], AfterValidator(_bounded)],
         _FILTERS,

@@ -7,6 +7,7 @@ answer why, all have a word of a reason beside the words of the question.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from haystack_integrations.crag.judging.asking import kind_of
@@ -106,10 +107,11 @@ def untold_reason(query: str, shown: Sequence[str], language: str | None = None)
     :param shown: The documents.
     :param language: The language of the question, in small letters; None for English.
     :returns: The question word, if so: none of the sentences that have most words of the question, and none beside
-        them, has a word of a reason.
+        them, has a word of a reason. What stands under that very question is its answer, in whatever words.
     """
-    if (reason := _reason_asked(query, language)) is not None:
-        near = list(_near(set(asked_terms(query)), shown))
+    asked = set(asked_terms(query))
+    if (reason := _reason_asked(query, language)) is not None and not _is_headed(asked, shown, language):
+        near = list(_near(asked, shown))
         most = max((often for often, _ in near), default=0)
         if most and not any(reason.search(said) for often, said in near if often == most):
             yield "why"
@@ -121,6 +123,16 @@ def _reason_asked(query: str, language: str | None) -> re.Pattern[str] | None:
         return _REASON if kind_of(query) == "why" else None
     why, reason = _BY_LANGUAGE.get(language, (None, None))
     return reason if why and why.match(query) else None
+
+
+def _is_headed(asked: set[str], shown: Sequence[str], language: str | None) -> bool:
+    """Tell whether a line that asks why, with all words of the question, has a line below it that is no other one."""
+    for text in shown:
+        lines = [line.strip(" \t\r#*_") for line in text.split("\n")]
+        for line, below in pairwise(filter(None, lines)):
+            if asked.issubset(terms(line)) and not below.endswith("?") and _reason_asked(line, language) is not None:
+                return bool(asked)
+    return False
 
 
 def _near(asked: set[str], shown: Sequence[str]) -> Iterator[tuple[int, str]]:
