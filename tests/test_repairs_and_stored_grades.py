@@ -83,9 +83,17 @@ def test_a_grade_of_another_scale_cannot_be_made(score: Any) -> None:
         Grade(score, "graded", "own", "")
 
 
+@pytest.mark.parametrize("opinion", [7, -0.1, float("nan"), "0.9", True])
+def test_an_opinion_of_another_scale_cannot_be_had(opinion: Any) -> None:
+    """It would be read as none, and the document that it speaks for be dropped without a word."""
+    with pytest.raises(ConfigurationError, match="for the opinion likewise"):
+        Grade(0.2, "graded", "own", "", opinion=opinion)
+
+
 def test_a_grade_may_be_a_number_of_numpy() -> None:
-    grade = Grade(np.float32(0.5), "graded", "own", "")
+    grade = Grade(np.float32(0.5), "graded", "own", "", opinion=np.float32(0.25))
     assert (grade.score, type(grade.score)) == (0.5, float)
+    assert json.loads(json.dumps(grade.to_dict()))["opinion"] == 0.25
 
 
 @pytest.mark.parametrize("reason", [date(2026, 11, 27), np.float32(0.5), np.array([1, 2]), {"why": {1}}])

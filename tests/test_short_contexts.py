@@ -335,3 +335,29 @@ def test_a_number_in_the_text_of_a_passage_is_left_alone() -> None:
         prompt = AnswerPrompt([ChatMessage.from_user(shown)], shown=[one + 1])
         assert prompt.messages[0].text == f"<passage-abcdefg>{texts[one]}</passage-abcdefg>\n"
         assert texts[other] not in (prompt.messages[0].text or "")
+
+
+class Remembering:
+    """A chat generator that keeps its answer, as a cache of answers before a model does; its server refuses once."""
+
+    def __init__(self) -> None:
+        """Have the answer."""
+        self.answer, self.refuses = ChatMessage.from_assistant("Austen [1]."), True
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        """Refuse the first prompt as too long, then give the very same message each time."""
+        if self.refuses:
+            self.refuses = False
+            raise RuntimeError(REFUSED["error"]["message"])
+        return {"replies": [self.answer]}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_what_a_run_notes_on_an_answer_is_not_in_the_generators_memory(asynchronous: bool) -> None:
+    """Else each later run that gets it would count the refused call again, and name passages it did not leave out."""
+    remembering = Remembering()
+    generator = AnswerGenerator(remembering)
+    messages = EvidencePromptBuilder().run(question=QUESTION, documents=evidence(2))["prompt"]
+    (reply,) = run_by_door(generator, asynchronous=asynchronous, messages=messages)["replies"]
+    assert reply.meta[FEWER]["shown"] == [1]
+    assert remembering.answer.meta == {}

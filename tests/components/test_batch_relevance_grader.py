@@ -151,6 +151,19 @@ def test_only_the_first_n_are_graded_when_asked() -> None:
     assert [grade_of(document) is not None for document in result["documents"]] == [True, True, False, False]
 
 
+def test_a_grade_given_earlier_in_the_run_holds_behind_the_first_n_as_well() -> None:
+    """It costs nothing; the second search may find a document that answers again, at another place."""
+    question, (first, *others) = "q", docs(4)
+    grader = BatchRelevanceGrader(grading_by(lambda _: 0.9), max_documents=2)
+    graded_before = grader.run(query=question, documents=[first])["documents"]
+    state = CragState.start(question)
+    state = replace(state, grades=known_grades(graded_before, question_id(question), state))
+    result = grader.run(query=question, documents=[*others, first], state=state)
+    grades = [grade_of(document) for document in result["documents"]]
+    assert [grade and grade.status for grade in grades] == ["graded", "graded", None, "cached"]
+    assert result["report"]["not_asked"] == 1
+
+
 def test_missing_documents_are_asked_for_once_more() -> None:
     """The re-ask names only the missing ones and says what was wrong."""
     prompts: list[dict[str, str]] = []

@@ -8,6 +8,7 @@ import pytest
 from haystack import Document
 from makers import graded, grading_by, scripted
 
+from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -129,6 +130,14 @@ def test_the_model_really_grades_what_the_scorer_had_graded_in_an_earlier_pass()
     assert judged["report"]["llm_calls"] == 1
     assert judged["report"]["set_score"] == 0.9
     assert [document.meta["crag"]["status"] for document in judged["documents"]] == ["graded", "cached"]
+
+
+def test_what_a_run_may_spend_and_has_been_told_goes_on_to_the_model() -> None:
+    """Its grader respects the budget, and is not asked again about what it judged before."""
+    known = replace(CragState.start(QUESTION, budget=Budget(llm_calls=1)), grades={"seen": {"score": 0.7}})
+    state = CascadeGate().run(query=QUESTION, documents=docs(0.5), state=known)["state"]
+    assert state.budget == Budget(llm_calls=1)
+    assert state.grades == known.grades
 
 
 def test_a_grader_without_the_gates_state_judges_all_documents() -> None:

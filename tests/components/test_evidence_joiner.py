@@ -383,3 +383,11 @@ def test_a_list_of_a_name_without_a_weight_is_refused_where_no_pipeline_does_it(
     joiner = EvidenceJoiner(weights={"bm25": 1.0, "dense": 1.0})
     with pytest.raises(ConfigurationError, match=r"EvidenceJoiner got an input 'desne', wanted one of \['bm25', "):
         joiner.run(bm25=[], desne=[Document(content="Paris")])
+
+
+def test_beside_the_only_score_of_a_list_one_that_is_no_number_says_nothing() -> None:
+    """As beside several: it had full marks, and came first."""
+    documents = [Document(content="none", score=float("nan")), Document(content="scored", score=2.0)]
+    joiner = EvidenceJoiner(weights={"own": 1.0}, fusion="score")
+    fused = joiner.run(own=documents)["documents"]
+    assert [(document.content, document.score) for document in fused] == [("scored", 1.0), ("none", 0.0)]

@@ -107,6 +107,25 @@ def test_high_vector_score_rule_reads_the_tool_history(kind: str, low: float, ru
     assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == rule
 
 
+def test_scores_in_order_approve_nothing_beside_items_that_name_their_documents() -> None:
+    """Nobody knows which documents they are of, and one that is named may be known to be unlike the question."""
+    documents = [Document(id=name, content=name) for name in "abc"]
+    named, ordered = {"items": [{"id": "a", "score": 0.1}]}, {"scores": [0.9, 0.9, 0.9]}
+    history = [{"tool": "vector_search", **each} for each in (named, ordered)]
+    assert RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)["rule_name"] == ""
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["higher first", "lower first"])
+def test_of_a_document_that_several_searches_found_the_highest_similarity_counts(order: int) -> None:
+    """As of several retrievers, whatever the order of the calls."""
+    documents = [Document(id=name, content=name) for name in "abc"]
+    scores = [{"a": 0.9, "b": 0.9, "c": 0.9}, {"a": 0.1}]
+    items = [{"items": [{"id": id_, "score": score} for id_, score in each.items()]} for each in scores[::order]]
+    history = [{"tool": "vector_search", **each} for each in items]
+    result = RulePrefilter().run(query=QUESTION, documents=documents, tool_history=history)
+    assert result["rule_name"] == "high_vector_score"
+
+
 def test_documents_of_another_tool_are_not_approved_by_vector_scores() -> None:
     """All items must originate from vector search."""
     documents = [Document(content=str(number)) for number in range(3)]

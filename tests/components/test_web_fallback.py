@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -243,6 +244,7 @@ def test_what_is_no_web_search_is_refused_at_once(other: Any) -> None:
         ({"max_retries": -1}, "max_retries"),
         ({"hedge_after_s": "1"}, "hedge_after_s"),
         ({"query_cooldown_s": -1}, "query_cooldown_s"),
+        ({"hedge_after_s": math.nan}, "hedge_after_s"),
         ({"redact": ["("]}, "redact"),
         ({"allow_domains": ["not a domain"]}, "domain"),
         ({"deny_domains": ["*.example"]}, "is no domain"),

@@ -1,8 +1,10 @@
 """The signals of retrieved documents, and the scores made of them."""
 
+import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document
 
@@ -105,6 +107,12 @@ def test_a_rerank_score_that_is_no_number_is_not_measured(value: object) -> None
     each, of_set = signals_of(Document(content=TOWER, meta={"crag": {"rerank": value}}))
     assert each[0]["rerank"] is None
     assert of_set["rerank"] is None
+
+
+def test_a_rerank_score_in_a_number_of_numpys_is_one() -> None:
+    """Cross-encoders give floats of 32 bits."""
+    each, _ = signals_of(Document(content=TOWER, meta={"crag": {"rerank": np.float32(0.5)}}))
+    assert each[0]["rerank"] == 0.5
 
 
 def test_the_sets_rerank_score_is_the_mean_of_the_first_three() -> None:
@@ -229,9 +237,10 @@ def test_a_reason_names_what_was_measured() -> None:
             r"must be one of \['evidence', 'coherence', 'rerank'\], or a weight by signal, but got 'best'",
         ),
         ({"keywords": 1.0}, r"unknown signals \['keywords'\]; choose from \['keyword', "),
-        ({"keyword": -1.0}, "weights must be numbers >= 0, at least one of them above 0"),
-        ({"keyword": 1.0, "semantic": -0.5}, "weights must be numbers >= 0"),
-        ({"keyword": True}, "weights must be numbers >= 0"),
+        ({"keyword": -1.0}, "weights must be finite numbers >= 0, at least one of them above 0"),
+        ({"keyword": 1.0, "semantic": -0.5}, "weights must be finite numbers >= 0"),
+        ({"keyword": math.inf}, "weights must be finite numbers >= 0"),
+        ({"keyword": True}, "weights must be finite numbers >= 0"),
         ({"keyword": 0}, "at least one of them above 0"),
         ({}, "at least one of them above 0"),
     ],

@@ -5,6 +5,7 @@ from time import process_time
 import pytest
 
 from haystack_integrations.crag.texts.table_heads import TableHeads, heads_of_rows, standing_under
+from haystack_integrations.crag.texts.text import sentences
 
 HEAD = "| Size | Price |\n|---|---|\n"
 
@@ -86,6 +87,15 @@ def test_sentences_stand_under_their_headings_and_heads() -> None:
     assert found == {2: [1], 4: [1, 3], 5: [1, 3], 6: [1, 3, 4], 8: [1, 7]}
     assert standing_under([*parts[4:7], "#9 is not."], {2: 0}) == {2: [0]}
     assert standing_under(["# Use", "```", "# comment", "run", "```", "Then."], {}) == {n: [0] for n in range(1, 6)}
+
+
+@pytest.mark.parametrize("end", ["```", "  ```"])
+def test_a_heading_behind_a_whole_block_of_code_is_one(end: str) -> None:
+    """Sentences are cut so that a block is one of them: all behind it stood under the heading before it."""
+    text = f"# Install\n\nRun it.\n\n```sh\n# as root\npip install x\n{end}\n\n# Remove\n\nDelete the folder.\n"
+    parts = [text[start:last] for start, last in sentences(text)]
+    assert parts[3:] == ["# Remove", "Delete the folder."]
+    assert standing_under(parts, {}) == {1: [0], 2: [0], 4: [3]}
 
 
 @pytest.mark.parametrize("sign", ["\t", " ", "-", "-|", ":", "+-", "="])

@@ -109,7 +109,9 @@ def _scaled_scores(scores: Sequence[float | None], _k: int) -> list[float]:
         scores = [None if score is None else -score for score in scores]
     known = [score for score in scores if score is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    return [((low if score is None else score) - low) / (high - low) if high > low else 1.0 for score in scores]
+    if high == low:
+        return [float(score is not None or not known) for score in scores]
+    return [((low if score is None else score) - low) / (high - low) for score in scores]
 
 
 def _are_distances(scores: Sequence[float | None]) -> bool:

@@ -46,7 +46,7 @@ class Grade:
     :param question: `question_id` of the question it was judged against.
     :param reason: Why, in the grader's words; or the kind of failure.
     :param opinion: In [0, 1], what a cheaper grader thought before this one was asked; None without one.
-    :raises ConfigurationError: For another score or status: read by nobody, it would pass for no grade at all.
+    :raises ConfigurationError: For another score, status or opinion: read by nobody, it would pass for none at all.
     """
 
     score: float
@@ -58,15 +58,15 @@ class Grade:
 
     def __post_init__(self) -> None:
         """Check what anybody's grader may have written."""
-        if not _is_grade(self.score, self.status):
+        if not (_is_grade(self.score, self.status) and (self.opinion is None or _is_grade(self.opinion, self.status))):
             msg = (
-                f"got a grade with the score {self.score!r} and the status {self.status!r}, wanted a number from 0 "
-                f"(does not answer) to 1 (answers) and one of {list(_STATUSES)}; divide scores of another scale by its "
-                "maximum"
+                f"got the score {self.score!r}, status {self.status!r} and opinion {self.opinion!r}, wanted a number "
+                f"from 0 to 1 and one of {list(_STATUSES)}, for the opinion likewise or None; divide by the scale's end"
             )
             raise ConfigurationError(msg)
-        if type(self.score) is not float:
-            object.__setattr__(self, "score", float(self.score))  # NumPy's own numbers are no JSON
+        for name, value in (("score", self.score), ("opinion", self.opinion)):
+            if value is not None and type(value) is not float:
+                object.__setattr__(self, name, float(value))  # NumPy's own numbers are no JSON
 
     def to_dict(self) -> dict[str, Any]:
         """

@@ -134,7 +134,7 @@ def check_not_negative(**limits: float | None) -> None:
     :raises ConfigurationError: Naming the first that is unusable.
     """
     for name, value in limits.items():
-        if value is not None and (not is_number(value) or value < 0):
+        if value is not None and not (is_number(value) and value >= 0):
             msg = f"{name} must be a number from 0 up, but got {value!r}"
             raise ConfigurationError(msg)
 

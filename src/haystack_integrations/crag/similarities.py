@@ -23,7 +23,7 @@ def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float]
     Read the item scores of an agent's vector searches.
 
     :param history: Its tool calls of this round.
-    :returns: Scores by id; and those in order when the round held no other tool call, else None.
+    :returns: The highest score by id; and those in order when the round held no other tool call and no id, else None.
     """
     by_id, in_order = dict[str, float](), list[float]()
     for call in (call for call in history if call.get("tool") == "vector_search"):
@@ -36,9 +36,10 @@ def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float]
             if id_ is None:
                 in_order.append(similarity)
             else:
-                by_id[str(id_)] = similarity
+                by_id[str(id_)] = max(similarity, by_id.get(str(id_), _NONE))
     only_searches = bool(history) and all(call.get("tool") == "vector_search" for call in history)
-    return by_id, in_order if only_searches and in_order else None
+    # Beside items with ids nobody knows which documents the others are of.
+    return by_id, in_order if only_searches and in_order and not by_id else None
 
 
 def similarity_in(document: Document, scores: Mapping[str, float]) -> float:

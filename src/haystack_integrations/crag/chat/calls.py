@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from haystack import logging
@@ -104,7 +105,7 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequ
     One that lacks its server's word on why it ended was cut, and says so. Replies beyond what one can ask for are
     dropped.
     """
-    replies = (sent.get("replies") or [])[:_MOST_REPLIES]
+    replies = [_own(reply) for reply in (sent.get("replies") or [])[:_MOST_REPLIES]]
     for reply in replies if speaks_openai(generator) else []:
         text: Any = reply.text
         if not text and reply.meta.get(_BEGUN, "") is None:
@@ -124,6 +125,11 @@ def _completed(generator: ChatGenerator, sent: Mapping[str, Any], messages: Sequ
             logger.warning("{cut}", cut=str(cut))
             raise cut
     return {**sent, "replies": replies} if "replies" in sent else sent
+
+
+def _own(reply: ChatMessage) -> ChatMessage:
+    """Take a copy of a reply: what this run writes on it is not to be in a generator's memory of its answers."""
+    return replace(reply, _meta={**reply.meta}) if isinstance(reply, ChatMessage) else reply
 
 
 def _read_of(reply: ChatMessage) -> int:

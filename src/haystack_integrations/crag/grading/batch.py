@@ -59,8 +59,9 @@ class Grading:
         self._overhead = prompt.overhead + count_tokens(query)
         self._promised = 0
         room = max(options.max_prompt_tokens - self._overhead, LEAST_ROOM)
-        chosen = [] if self.skipped else list(documents)[: options.max_documents]
-        fresh = {place: document for place, document in enumerate(chosen) if not self._known(place, document)}
+        most = len(documents) if options.max_documents is None else options.max_documents
+        unknown = [] if self.skipped else [(n, one) for n, one in enumerate(documents) if not self._known(n, one)]
+        fresh = {place: document for place, document in unknown if place < most}
         self.items = make_items(fresh, options.max_chars_per_document, room)
         self.tally.cut = sum(item.is_cut for item in self.items)
         ends = time.monotonic() + seconds_for(state, options.deadline_s)

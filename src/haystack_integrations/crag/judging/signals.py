@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from math import isnan
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +9,7 @@ from haystack import Document
 
 from haystack_integrations.crag.encoding.encoders import Encoder
 from haystack_integrations.crag.grades import crag_meta, source_name
+from haystack_integrations.crag.inputs import finite
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.wording import ask, best_window, coverage, phrase, read, term_weights
@@ -169,7 +169,8 @@ def kept_similarity(document: Document) -> float | None:
 
 
 def _unit(value: object) -> float | None:
-    return min(1.0, max(0.0, float(value))) if isinstance(value, int | float) and not isnan(value) else None
+    number = finite(value)
+    return None if number is None else min(1.0, max(0.0, number))
 
 
 def _rounded(signals: Signals) -> Signals:

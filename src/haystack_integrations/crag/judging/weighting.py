@@ -1,7 +1,7 @@
 """From signals to a score: two published weightings, one of our own, and any that a user names."""
 
 from collections.abc import Mapping
-from math import exp
+from math import exp, inf
 from typing import Any, Final, Literal
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -34,7 +34,7 @@ def check_weights(weights: str | Mapping[str, float]) -> None:
     Refuse weights that mean nothing.
 
     :param weights: A preset's name, or weights by signal.
-    :raises ConfigurationError: For an unknown preset or signal, a weight below 0, or none above 0.
+    :raises ConfigurationError: For an unknown preset or signal, a weight below 0 or without end, or none above 0.
     """
     if isinstance(weights, str):
         if weights not in PRESETS:
@@ -46,9 +46,9 @@ def check_weights(weights: str | Mapping[str, float]) -> None:
         msg = f"weights names unknown signals {unknown}; choose from {list(DOCUMENT_SIGNALS)}"
         raise ConfigurationError(msg)
     values = list(weights.values())
-    is_usable = all(is_number(w) and w >= 0 for w in values)
+    is_usable = all(is_number(w) and 0 <= w < inf for w in values)
     if not is_usable or not any(values):
-        msg = f"weights must be numbers >= 0, at least one of them above 0, but got {dict(weights)}"
+        msg = f"weights must be finite numbers >= 0, at least one of them above 0, but got {dict(weights)}"
         raise ConfigurationError(msg)
 
 

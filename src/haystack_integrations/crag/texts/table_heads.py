@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _DIVIDER: Final = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t]*+")
+_CLOSED: Final = re.compile(r"\n[ \t]*```")  # behind the first line of a block of code
 # As programs draw tables in plain text (psql, mysql, Org, reStructuredText): such a line may stand below each row.
 _DRAWN: Final = re.compile(r"[ \t]*[+|]?(?:[-=]+\+)+[-=]*[+|]?[ \t]*")
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
@@ -91,7 +92,7 @@ def standing_under(parts: Sequence[str], heads: Mapping[int, int]) -> dict[int, 
     """
     found, open_, is_code = dict[int, Sequence[int]](), list[tuple[int, int]](), False
     for number, part in enumerate(parts):
-        is_code ^= part.startswith("```")
+        is_code ^= part.startswith("```") and _CLOSED.search(part) is None  # a block is one part, where it is whole
         if not is_code and (marks := _MARKS.match(part)):
             level = marks.end(1)
             open_ = [*((other, place) for other, place in open_ if other < level), (level, number)]
