@@ -66,6 +66,12 @@ def test_other_questions_and_texts_tell_no_definition(question: str, text: str) 
     assert definitions(question, [("", text)]).tolist() == [False]
 
 
+def test_a_product_is_told_from_one_whose_name_begins_so() -> None:
+    """What a closure is in JavaScript says nothing of Java."""
+    texts = [(title, "A closure is a function that keeps its scope.") for title in ("JavaScript", "The Java tutorial")]
+    assert definitions("What is a closure in Java?", texts).tolist() == [False, True]
+
+
 def test_a_title_tells_that_a_text_is_a_glossary() -> None:
     """Passages of it have no heading of their own."""
     entry = GLOSSARY.partition("\n\n")[2]

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.judging.rules.entries import PROSE
+from haystack_integrations.crag.judging.rules.entries import PROSE, is_of
 from haystack_integrations.crag.texts.questions.defined import Defined, defined_thing
 from haystack_integrations.crag.texts.text import sentences
 
@@ -55,7 +55,9 @@ def definitions(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool
 def _tells(asked: Defined, title: str, content: str) -> bool:
     name, first = _plain(asked.name), content.lstrip().partition("\n")[0]
     written = r"[\s-]+".join(map(re.escape, name.split())) + "(?:e?s)?"
-    if re.search(rf"(?i)(?<!\w){written}", content) is None or asked.product.lower() not in f"{title} {first}".lower():
+    if re.search(rf"(?i)(?<!\w){written}", content) is None:
+        return False
+    if asked.product and not is_of(asked.product, f"{title}\n{first}"):
         return False
     if asked.letters and _is_written_out(name, content):
         return True
