@@ -22,6 +22,7 @@ class Wire:
         self.change: Change | None = None  # made to the JSON of a reply
         self.fault = ""  # `reset`, `cut`, `hang`, or a status such as `503`
         self.only = ""  # only searches with this word in the request
+        self.barred = ""  # paths with this word are answered by a proxy's page
         self.over = Event()
         self.searches: list[dict[str, Any]] = []
 
@@ -36,6 +37,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.wire.barred and self.wire.barred in self.path:
+            self.send_error(403)
+            return
         connection = HTTPConnection(*self.target, timeout=10)
         connection.request(self.command, self.path, body, {**self.headers})
         reply = connection.getresponse()

@@ -112,6 +112,7 @@ def test_three_questions_are_correct_when_all_are_answered() -> None:
         ("What is the distance between Kestrel and Merrow?", []),  # of both together
         ("Are Kestrel and Merrow of the same height?", []),
         ("Who met Ada and Ben and Cleo?", []),
+        ("Who founded Holm and Holm?", []),  # one name
         ("Kestrel and Merrow", []),
     ],
 )
@@ -127,6 +128,8 @@ def test_two_names_that_a_document_has_side_by_side_are_not_parted() -> None:
     asked = "Who wrote Pride and Prejudice?"
     book = Document(content="Pride and\nPrejudice is a novel by Jane Austen.", id="book")
     assert graded(asked, book, BREAD)[2] is None
+    firm = Document(content="Marks & Spencer is a firm founded in Leeds.", id="firm")
+    assert graded("Who founded Marks and Spencer?", firm, BREAD)[2] is None
     assert graded("Who designed Kestrel and Merrow?", HARBOUR, LIGHTHOUSE)[2] is not None
 
 

@@ -53,6 +53,7 @@ def test_what_is_titled_shows_its_title(text: str, title: str) -> None:
         ("", "tickets.jsonl#INC0012345", "Since Monday.", "INC0012345"),
         ("OPS-12: Login fails", "tickets.jsonl#OPS-12", "Since Monday.", "OPS-12: Login fails"),
         ("Login fails", "tickets.jsonl#OPS-12", "OPS-12 is open.", "Login fails"),
+        ("Login fails", "tickets.jsonl#OPS-1", "Like OPS-12.", "OPS-1 Login fails"),
         ("Login fails", "tickets.jsonl#row-12", "Since Monday.", "Login fails"),
         ("Login fails", "tickets.jsonl#4711", "Since Monday.", "Login fails"),
         ("Login fails", "OPS-12.md", "Since Monday.", "Login fails"),

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from haystack import Document, Pipeline
 from haystack.utils import Secret
+from lying_server import lying
 from makers import grading_by, scripted, texts
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
@@ -292,6 +293,20 @@ def test_an_index_template_may_say_how_words_are_read(
             client.indices.delete_index_template(name=elasticsearch_index)
     assert made["analysis"] == its_own
     assert made["query"] == {"default_field": ["content"]}
+
+
+def test_an_index_is_made_behind_a_proxy_that_bars_index_templates(
+    elasticsearch_url: str, elasticsearch_index: str
+) -> None:
+    """By a page, where a key without the right gets JSON."""
+    with lying(elasticsearch_url) as wire:
+        wire.barred = "_index_template"
+        store = open_store("elasticsearch", wire.url, elasticsearch_index)
+        assert prepare(store) is True
+        with elasticsearch_client(store) as client:
+            made = client.indices.get_settings(index=elasticsearch_index)[elasticsearch_index]["settings"]["index"]
+        store.close()
+    assert "analyzer" in made["analysis"]
 
 
 def test_an_index_is_made_where_the_server_lacks_what_folds_marks(

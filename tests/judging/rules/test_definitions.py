@@ -66,6 +66,22 @@ def test_other_questions_and_texts_tell_no_definition(question: str, text: str) 
     assert definitions(question, [("", text)]).tolist() == [False]
 
 
+def test_a_product_is_told_from_one_whose_name_begins_so() -> None:
+    """What a closure is in JavaScript says nothing of Java."""
+    texts = [(title, "A closure is a function that keeps its scope.") for title in ("JavaScript", "The Java tutorial")]
+    assert definitions("What is a closure in Java?", texts).tolist() == [False, True]
+
+
+def test_a_capital_at_the_end_of_a_name_is_no_plural() -> None:
+    """HTTPS is another thing than HTTP; several URLs are what one URL is."""
+    texts = [("", "HTTP is a protocol."), ("", "HTTPS is a protocol."), ("", "URLs are the addresses of pages.")]
+    texts.append(("Glossary", "- HTTPS: How pages come unread by others."))
+    assert definitions("What is HTTPS?", texts).tolist() == [False, True, False, True]
+    assert definitions("What is HTTP?", texts).tolist() == [True, False, False, False]
+    assert definitions("What is a URL?", texts).tolist() == [False, False, True, False]
+    assert definitions("What are URLs?", texts).tolist() == [False, False, True, False]
+
+
 def test_a_title_tells_that_a_text_is_a_glossary() -> None:
     """Passages of it have no heading of their own."""
     entry = GLOSSARY.partition("\n\n")[2]

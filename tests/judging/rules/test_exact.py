@@ -130,6 +130,12 @@ def test_what_is_written_in_another_way_is_there(question: str, text: str) -> No
         ("Ist es nach 45 Tagen zu spät?", "Die Frist beträgt 30 Tage."),
         ("Is a fee of $500 too much?", "A fee is $300 at most."),
         ("Sind 500 € zu viel?", "Mehr als 300 € werden nicht verlangt."),
+        ("Who approves more than EUR 30?", "Ann approves what costs more than EUR 50."),
+        ("Who approves more than 30 EUR?", "Ann approves what costs more than €50."),
+        ("Who approves more than $30?", "Ann approves what costs more than 50 dollars."),
+        ("Who approves more than EUR 2000?", "Ann approves what costs more than 500 EUR."),
+        ("Who approves more than INR 300?", "Ann approves what costs more than ₹500."),
+        ("Ist EUR 30 zu viel?", "Mehr als €50 werden nicht verlangt."),
         ("Does a discount of 15% apply?", "The discount is 10 %."),
     ],
 )
@@ -142,6 +148,10 @@ def test_an_amount_of_what_no_document_tells_of_is_missed() -> None:
     """Of seats the documents say nothing, nor does what begins with the same three letters tell of employees."""
     assert looked_for("What do we pay with 45 seats?", RATES) == ["45"]
     assert looked_for("What do we pay with 45 employees?", "There are 30 empty shelves.") == ["45"]
+    assert looked_for("Do we pay more than 45 EUR?", "We pay within 30 days.") == ["45"]
+    assert looked_for("who won euro 2020?", "Euro 2016 was won by Portugal; the prize was \u20ac27 million.") == [
+        "2020"
+    ]
 
 
 def test_what_one_of_several_documents_has_is_there() -> None:

@@ -52,6 +52,7 @@ def test_another_kind_is_found_where_one_is_asked_for(question: str, text: str, 
         ("What does Aurora mean?", FEE),
         ("Is there a tree in front of the lido?", "At the rear of the lido is a tree."),
         ("How much is the plan?", FEE),
+        ("How do I export all notes in a single file?", "Double-click the book; all notes are exported in one file."),
     ],
 )
 def test_what_tells_the_kind_in_other_words_or_tells_none_is_left_alone(question: str, text: str) -> None:

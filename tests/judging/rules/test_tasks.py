@@ -56,6 +56,14 @@ def test_other_tasks_and_other_questions_are_not(question: str, text: str) -> No
     assert tasks(question, [("", text)]).tolist() == [False]
 
 
+def test_what_leads_to_a_place_does_not_lead_from_it() -> None:
+    """Both are small words, which no term is made of; and "how to" leads nowhere."""
+    texts = [("", f"# Moving\n\n## {head} Weaver\n\n{SAYS}") for head in ("Migrate to", "Migrating from")]
+    assert tasks("How do I  migrate from Weaver?", texts).tolist() == [False, True]
+    assert tasks("How to migrate from Weaver?", texts).tolist() == [False, True]
+    assert tasks("How to migrate to Weaver?", texts).tolist() == [True, False]
+
+
 def test_the_title_of_a_document_stands_above_its_headings() -> None:
     """A question names the product, whose sections need not."""
     section = f"## Replacing the shuttle\n\n{SAYS}"

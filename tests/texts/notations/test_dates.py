@@ -60,6 +60,11 @@ def test_a_question_is_given_with_its_dates_in_the_other_form() -> None:
     assert [*other_forms("on what day?")] == []
 
 
+def test_a_date_that_stands_in_another_one_is_given_where_it_is_written() -> None:
+    """Written out, the third of April has the month that is named behind it."""
+    assert [*other_forms("on 2021-04-03 or in April 2021?")] == ["on 3 April 2021 or in 2021-04?"]
+
+
 @given(st.text(alphabet="0123456789-/. aprilmy,", max_size=60))
 def test_any_text_has_days_that_can_be_written(text: str) -> None:
     """Each of them has a month, and is read again as it is written."""

@@ -36,6 +36,8 @@ PRICES = "| Name | Price (EUR) |\n|---|---|\n| Havn lamp | 189.00 |\n| Skog lamp
         ("How much does the notebook cost?", "A notebook costs 120\neuros.", {"much": "euros"}),
         ("How much is a day pass?", "Day pass 18 EUR, weekend pass 39 EUR.", {"much": "EUR"}),
         ("How much does a badge cost?", "A new badge costs $15.", {"much": "$"}),
+        ("How much does a badge cost?", "A new badge costs 150 SEK.", {"much": "SEK"}),
+        ("How much does a badge cost?", "A new badge costs \u00a5150.", {"much": "\u00a5"}),
         ("How much does a badge cost?", "A new badge: \u20ac15.", {"much": "\u20ac", "cost": "\u20ac"}),
         ("What is the price of a badge?", "A badge is 15 EUR.", {"price": "EUR"}),
         ("How often does the ferry run?", "The ferry runs every 45 minutes.", {"often": "every"}),

@@ -37,9 +37,9 @@ def make_index(client: "Elasticsearch", index: str, settings: dict[str, Any], ma
 
 
 def _has_analyzer(client: "Elasticsearch", index: str) -> bool:
-    """Ask for the index template; where a key may not, there is taken to be none."""
-    answer = client.options(ignore_status=_MAY_NOT_ASK).indices.simulate_index_template(name=index)
-    made = answer.get("template", {}).get("settings", {}).get("index", {})
+    """Ask for the index template; where a key may not, or a proxy bars it by a page, there is taken to be none."""
+    told = client.options(ignore_status=_MAY_NOT_ASK).indices.simulate_index_template(name=index).body
+    made = told.get("template", {}).get("settings", {}).get("index", {}) if isinstance(told, dict) else {}
     return "default" in made.get("analysis", {}).get("analyzer", {})
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from haystack_integrations.crag.judging.rules.entries import PROSE
+from haystack_integrations.crag.judging.rules.entries import PROSE, is_of
 from haystack_integrations.crag.texts.questions.defined import Defined, defined_thing
 from haystack_integrations.crag.texts.text import sentences
 
@@ -25,7 +25,8 @@ _GLOSSARY: Final = re.compile(r"(?i)\b(?:glossar\w*|terminology|definitions|voca
 _ITEM: Final = re.compile(r"(?:[-*+]|#{1,6}|\d{1,3}[.)]) +")
 _NAMES: Final = re.compile(r"[(),;/]| or | also (?:called|known as) ")
 _MARKS: Final = re.compile(r"[*`\"\u201c\u201d]+")
-_PLURAL: Final = re.compile(r"(?<=[a-z]{3})(?<![sui])s$")
+_PLURAL: Final = re.compile(r"(?<=[A-Za-z]{3})(?<![suiSUI])s$")
+_MANY: Final = "(?-i:e?s)?"  # a capital is a letter of the name: HTTPS is not HTTP
 _LONGEST_TERM: Final = 80
 _SMALL: Final = frozenset("a an and by de for in of on or the to with".split())
 _PARTS: Final = re.compile(r"[^\W_]+")
@@ -54,8 +55,10 @@ def definitions(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool
 
 def _tells(asked: Defined, title: str, content: str) -> bool:
     name, first = _plain(asked.name), content.lstrip().partition("\n")[0]
-    written = r"[\s-]+".join(map(re.escape, name.split())) + "(?:e?s)?"
-    if re.search(rf"(?i)(?<!\w){written}", content) is None or asked.product.lower() not in f"{title} {first}".lower():
+    written = r"[\s-]+".join(map(re.escape, name.split())) + _MANY
+    if re.search(rf"(?i)(?<!\w){written}", content) is None:
+        return False
+    if asked.product and not is_of(asked.product, f"{title}\n{first}"):
         return False
     if asked.letters and _is_written_out(name, content):
         return True
@@ -74,7 +77,7 @@ def _tells(asked: Defined, title: str, content: str) -> bool:
 
 def _plain(name: str) -> str:
     """Write a name in one way: small letters, in the singular, without marks and hyphens."""
-    return _PLURAL.sub("", " ".join(_MARKS.sub("", name).lower().replace("-", " ").split()))
+    return _PLURAL.sub("", " ".join(_MARKS.sub("", name).replace("-", " ").split())).lower()
 
 
 def _items(parts: Sequence[str]) -> Iterator[tuple[str, str]]:

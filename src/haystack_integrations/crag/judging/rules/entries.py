@@ -100,11 +100,21 @@ def _subject(query: str) -> _Subject | None:
 
 def _explains(subject: _Subject, title: str, content: str) -> bool:
     first = content.lstrip().partition("\n")[0]
-    above = f"{title}\n{first}"
-    if not all(re.search(rf"(?i)(?<!\w){re.escape(each)}(?!\w)", above) for each in subject.products):
+    if not all(is_of(each, f"{title}\n{first}") for each in subject.products):
         return False
     told = [text for text in _told(subject.name, content) if PROSE.search(text) and not _CHANGE.match(text)]
     return any(map(subject.wanted.search, told))
+
+
+def is_of(product: str, above: str) -> bool:
+    """
+    Tell whether a document is of a product: one of JavaScript is not of Java.
+
+    :param product: Its name.
+    :param above: The title and the first line of the document.
+    :returns: Whether it is named there as a word of its own.
+    """
+    return re.search(rf"(?i)(?<!\w){re.escape(product)}(?!\w)", above) is not None
 
 
 def _told(name: str, content: str) -> Iterator[str]:

@@ -23,9 +23,12 @@ from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.notations.dates import dates_in
 from haystack_integrations.crag.texts.notations.figures import figures_in
 from haystack_integrations.crag.texts.notations.versions import versions_in
+from haystack_integrations.crag.texts.questions.measures import CURRENCIES, CURRENCY_SIGNS
 from haystack_integrations.crag.texts.text import words
 
-_CURRENCY: Final = "$\u20ac\u00a3\u00a5"
+# However it is written: of 30 EUR a document tells with \u20ac50, and with EUR 50.
+_MONEY: Final = rf"(?:[{CURRENCY_SIGNS}]|(?<!\w)(?:{CURRENCIES})(?!\w))"
+_OF_AMOUNTS: Final = re.compile(rf"{_MONEY} ?(?=\d)|(?<=\d) ?{_MONEY}")
 _YEAR: Final = re.compile(r"1\d{3}|2[01]\d{2}")
 _OPTION: Final = re.compile(r"(?<![^\s\"'`(\[,/])--?[A-Za-z][\w-]*")
 # Converters write two hyphens as one dash, and a dash of any kind.
@@ -86,9 +89,10 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
     language = language_between(query, texts) or language_of(words(query))
     shown = [plain_digits(f"{title}\n{content}".replace("\\", "")) for title, content in texts]
     code = _CODE.findall(query)
+    named = _OF_AMOUNTS.sub("", query)  # a currency is no name
     found = (
-        untold_names(query, shown, language),
-        untold_nouns(query, shown, language),
+        untold_names(named, shown, language),
+        untold_nouns(named, shown, language),
         untold_properties(query, shown),
         untold_kinds(query, shown),
         untold_reason(query, shown, language),
@@ -109,19 +113,22 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
 
 def _numbers(query: str, shown: Sequence[str]) -> Iterator[str]:
     for number in unsupported_numbers(query, shown):
-        alone = rf"([{_CURRENCY}])? ?(?<!\d){re.escape(number)}(?![A-Za-z\d])(?: ?([%{_CURRENCY}])|[ -](\w+))?"
+        alone = rf"({_MONEY})? ?(?<!\d){re.escape(number)}(?![A-Za-z\d])(?: ?(%|{_MONEY})|[ -](\w+))?"
         # 15th, 1950s and 400mg are written in other ways, too; and of version 3.4 a document may tell 3.4.1.
         if (place := re.search(alone, query)) and not _tells(shown, rf"(?<![\d.]){re.escape(number)}\.\d"):
             before, sign, word = place.groups()
-            measure = _measure(before, sign, None if _YEAR.fullmatch(number) else word)
+            if _YEAR.fullmatch(number):  # "euro 2020" is no amount, and "2020 census" no measure
+                before, sign = (None if each and each.islower() else each for each in (before, sign))
+                word = None
+            measure = _measure(before, sign, word)
             if not (measure and _tells(shown, measure)):
                 yield number
 
 
 def _measure(before: str | None, sign: str | None, word: str | None) -> str:
     """Give what any amount of the measure looks like; nothing for a number without one."""
-    if before or sign in set(_CURRENCY):
-        return rf"[{_CURRENCY}] ?\d|\d ?[{_CURRENCY}]"
+    if before or (sign and sign != "%"):
+        return rf"{_MONEY} ?\d|\d ?{_MONEY}"
     # By its beginning: 30-day, 30 Tage and 45 Tagen.
     return rf"\d ?{sign}" if sign else rf"(?i)\d[ -]{re.escape(word[: max(_SHORT, len(word) - 2)])}" if word else ""
 
@@ -182,7 +189,9 @@ def _are_told_apart(thing: str, shown: Sequence[str], *, is_known: bool) -> bool
     if is_known:
         return _tells(shown, rf"(?i)\b{thing}s? {_NO}\d")
     several = r"(?:(?:, ?|,? (?:and|or|&) |/)(\d{1,3}))?"
-    wanted = re.compile(rf"(?i)\b{thing}s? {_NO}(\d{{1,3}}){several}(?!\w|[.,:/-]\d| ?[%{_CURRENCY}])(?: ([a-z]+))?")
+    wanted = re.compile(
+        rf"(?i)\b{thing}s? {_NO}(\d{{1,3}}){several}(?!\w|[.,:/-]\d| ?[%{CURRENCY_SIGNS}])(?: ([a-z]+))?"
+    )
     told = chain.from_iterable(map(wanted.findall, shown)) if thing.lower() not in STOP_WORDS else ()
     numbers = {each for *told_, after in told if not after or after in STOP_WORDS for each in told_ if each}
     return len(numbers) > 1

@@ -69,7 +69,7 @@ _GROUPS: Final = (
     (_kind("departures?", r"\bdepart|\bleav|check-? ?out"), _kind("arrivals?", r"\barriv|\breach|check-? ?in")),
     (_kind("incoming|inbound", r"\breceiv"), _kind("outgoing|outbound", r"\bsen[dt]")),
     (_kind("inputs?"), _kind("outputs?")),
-    (_kind("single"), _kind("double|twin"), _kind("triple")),
+    (_kind("single"), _kind("double(?![- ]?(?:click|tap|check))|twin"), _kind("triple(?![- ]?click)")),
     (
         _kind("northern", r"\bnorth"),
         _kind("southern", r"\bsouth"),

@@ -31,10 +31,14 @@ _MEASURED: Final = re.compile(
 _TOLD: Final = {
     "phone": r"phone|\btel\b|mobile",
     "mail": r"e-?mail",
-    "price": r"\bpric|\bcosts?\b|\bfees?\b|\bfree of charge|\bfor free|\bis free\b|\bno charge|\bpay \d",
+    "price": (
+        r"\bpric|\bcosts?\b|\bfees?\b|\bno charge|\bpay \d|\bsells? (?:at|for)\b|\bsold (?:at|for)\b"
+        r"|(?<![\w-])free\b(?! (?:to|time|from|of(?! charge))\b)"
+    ),
     "weight": r"\bweigh|\bheav|\blight",
     "way": r"\bfar\b|\bdistan|\baway\b|\bwalk|\bminute|\bhours?\b|\bnear",
-    "age": r"\bborn\b|\bbirth|\bage[ds]?\b|\bbuil[dt]|\bfound|\bestablish|\bconstruct|\bcentury\b|\bsince \d{4}",
+    "age": r"\bborn\b|\bbirth|\bage[ds]?\b|\bbuil[dt]|\bfound|\bestablish|\bconstruct|\bcentury\b|\bsince \d{4}"
+    r"|\b(?:dat(?:es|ed|ing)|erected|opened|completed|inaugurated)\b[^.]{0,40}?\b(?:1\d|20)\d\d\b",
     "size": r"\btall\b|\bheight|\bdepth|\bwidth",
 }
 # In a bracket behind a name it is of a life.

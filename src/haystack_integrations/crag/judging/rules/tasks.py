@@ -28,7 +28,14 @@ _HOW: Final = re.compile(
 _NUMBER: Final = re.compile(r"(?i)^\W*(?:(?:chapter|section|part|appendix) )?(?:[a-z]?(?:\.?\d+)+|[a-z])[.:)]? +(?=\S)")
 _FEWEST: Final = 2  # one word alone does not tell what is to be done
 _PROSE: Final = 8  # words of a section that says something
-_PAIRS: Final = (("on", "off"), ("in", "out"), ("up", "down"), ("before", "after"), ("above", "below"))
+_PAIRS: Final = (
+    ("on", "off"),
+    ("in", "out"),
+    ("up", "down"),
+    ("from", "to"),
+    ("before", "after"),
+    ("above", "below"),
+)
 _OPPOSED: Final = (*_PAIRS, *((two, one) for one, two in _PAIRS))
 _NOT: Final = frozenset({"not", "no", "never", "without"})
 
@@ -58,11 +65,12 @@ def tasks(query: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
     :returns: For each whether all words of a heading, two at least, are in the question, all its other words in the
         headings above, but for names, which may stand anywhere, and text stands below it.
     """
-    how = _HOW.match(" ".join(query.split()))
+    query = " ".join(query.split())
+    how = _HOW.match(query)
     asked = {*asked_terms(query[how.end() :])} if how else set()
     if how is None or len(asked) < _FEWEST:
         return np.zeros(len(texts), dtype=bool)
-    said, names = {*words(query.lower())}, {*terms(" ".join(names_in(query)))}
+    said, names = {*words(query[how.end() :].lower())}, {*terms(" ".join(names_in(query)))}
     found = []
     for title, text in texts:
         # Of what product it is, a document tells anywhere.

@@ -66,10 +66,7 @@ def dates_in(text: str) -> Iterator[tuple[str, frozenset[Day]]]:
     :param text: Any text.
     :returns: Each as it is written, and the days it may mean: two where day and month may be either.
     """
-    for found in _DATE.finditer(text):
-        days = frozenset(day for day in _meant(found.groupdict()) if day.month <= _LAST_MONTH and day.day <= _LAST_DAY)
-        if days and all(day.month for day in days):
-            yield found[0], days
+    yield from ((found[0], days) for found, days in _found_in(text))
 
 
 def other_forms(text: str) -> Iterator[str]:
@@ -87,13 +84,21 @@ def other_forms(text: str) -> Iterator[str]:
     :param text: A question.
     :returns: The text once for each way in which its dates can be read; nothing where it has none.
     """
-    found = [*dates_in(text)]
-    if found:
-        for days in product(*(sorted(days) for _, days in found)):
-            other = text
-            for (written, _), day in zip(found, days, strict=True):
-                other = other.replace(written, in_numbers(day) if _is_in_words(written) else _in_words(day), 1)
-            yield other
+    dates = [*_found_in(text)]
+    if dates:
+        for days in product(*(sorted(days) for _, days in dates)):
+            other, last = "", 0
+            for (found, _), day in zip(dates, days, strict=True):
+                other += text[last : found.start()] + (in_numbers(day) if _is_in_words(found[0]) else _in_words(day))
+                last = found.end()
+            yield other + text[last:]
+
+
+def _found_in(text: str) -> Iterator[tuple[re.Match[str], frozenset[Day]]]:
+    for found in _DATE.finditer(text):
+        days = frozenset(day for day in _meant(found.groupdict()) if day.month <= _LAST_MONTH and day.day <= _LAST_DAY)
+        if days and all(day.month for day in days):
+            yield found, days
 
 
 def _meant(parts: Mapping[str, str | None]) -> Iterator[Day]:

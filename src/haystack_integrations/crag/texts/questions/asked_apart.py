@@ -10,6 +10,7 @@ from haystack_integrations.crag.texts.questions.several_questions import LONGEST
 
 _TWO_NAMES: Final = re.compile(rf"(.*?\s)({NAME}) and ((?:(?:of|in|for|by|the)\s)*{NAME})(.*)")
 _AND: Final = re.compile(r"\band\b")
+_SIGN: Final = re.compile(r"\s*&(?:amp;)?\s*")  # as firms and bands write it
 _TOGETHER: Final = re.compile(
     r"\b(?:between|both|same|together|each other|common|differ\w*|similar\w*|compar\w*|or|versus|vs)\b", re.IGNORECASE
 )
@@ -24,7 +25,7 @@ def asked_apart(question: str, texts: Iterable[tuple[str, str]]) -> list[str]:
 
     asked = "Who directed Emma and Persuasion?"
     assert asked_apart(asked, []) == ["Who directed Emma?", "Who directed Persuasion?"]
-    assert asked_apart(asked, [("Films", "Emma and Persuasion share a director.")]) == []
+    assert asked_apart(asked, [("Films", "Emma & Persuasion share a director.")]) == []
     ```
 
     :param question: The question, in English, without courtesies.
@@ -44,6 +45,7 @@ def _of_each_name(question: str, texts: Iterable[tuple[str, str]]) -> list[str]:
         return []
     front, one, two, rest = found.groups()
     together = f"{one} and {two}".lower()
-    if any(together in " ".join(text.lower().split()) for text in chain.from_iterable(texts)):
+    shown = (_SIGN.sub(" and ", text.lower()) for text in chain.from_iterable(texts))
+    if one == two or any(together in " ".join(text.split()) for text in shown):
         return []
     return [f"{front}{name}{rest}" for name in (one, two)]

@@ -44,8 +44,15 @@ _BETWEEN: Final = frozenset(
     "cost price charg fee paid pay take last run call tel phone telephon dial mobil write reach mail contact "
     "least maximum minimum rough exact work stay remain live valid end expir".split()
 )
-_MONEY: Final = r"EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?"
-_MONEY_ELSEWHERE: Final = rf"{_MONEY}|euro|zł(?:ot\w+)?|PLN|kr(?:onor)?|SEK|Franken|francs?|TL|reais|руб\w*"
+CURRENCIES: Final = (
+    r"EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|KRW|SGD|HKD|AED|euros?|dollars?"
+    r"|pounds?|cents?|francs?|yen|yuan|rupees?|Rs\.?|kr(?:on(?:or|er|a|e))?|z\u0142(?:ot\w+)?"
+)
+"""Pattern of a currency's name, as it stands beside an amount."""
+
+CURRENCY_SIGNS: Final = "$\u20ac\u00a3\u00a5\u20b9\u20a9\u20ba\u20bd"
+_BESIDE_AMOUNTS: Final = rf"([{CURRENCY_SIGNS}]) ?\d|\d ?([{CURRENCY_SIGNS[1:]}])"
+_MONEY_ELSEWHERE: Final = rf"{CURRENCIES}|euro|Franken|TL|reais|руб\w*"
 _TIME_ELSEWHERE: Final = (
     r"sekund\w?|minut\w{1,2}|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|heures?|jours?|semaines?|mois|ans?|années?"
     r"|segundos?|minutos?|horas?|d[ií]as?|semanas?|m[eê]s|meses|a[ñn]os?|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]"
@@ -55,7 +62,7 @@ _TIME_ELSEWHERE: Final = (
 )
 _LENGTH: Final = r"(?:milli|centi|kilo)?met(?:er|re)s?|[mck]?m|miles?|feet|ft|inch(?:es)?"
 _MEASURES: Final = {
-    "money": rf"\b({_MONEY}) ?\d|\d ?({_MONEY})\b|([$\u20ac\u00a3]) ?\d|\d ?([\u20ac\u00a3])",
+    "money": rf"\b({CURRENCIES}) ?\d|\d ?({CURRENCIES})(?!\w)|{_BESIDE_AMOUNTS}",
     "time": rf"\w[ -]((?:second|minute|hour|day|week|month|year)s?|min|hrs?|h)\b|\d ?(characters|letters|{_LENGTH})\b",
     "often": r"\b((?i:every|hourly|daily|weekly|monthly|yearly|annually|once|twice|times))\b",
     "way": rf"\d ?({_LENGTH})\b",
@@ -65,7 +72,7 @@ _MEASURES: Final = {
         r"|\b(?i:tel|telephone|phone|call|dial)\b[.:]{0,2} ?\d{3,20})"
     ),
     "mail": r"(?<!\S)(\S{1,64}@\S{1,100}\w)",
-    "cost": rf"(?i)\b({_MONEY_ELSEWHERE}) ?\d|\d ?({_MONEY_ELSEWHERE})(?!\w)|([$€£]) ?\d|\d ?([€£])",
+    "cost": rf"(?i)\b({_MONEY_ELSEWHERE}) ?\d|\d ?({_MONEY_ELSEWHERE})(?!\w)|{_BESIDE_AMOUNTS}",
     "lasts": rf"(?i)\w[ -]({_TIME_ELSEWHERE})(?!\w)",
     "weight": r"\d ?((?:kilo)?gram(?:me)?s?|k?g|tonnes?|tons?|lbs?|pounds?)\b",
 }
