@@ -114,6 +114,8 @@ def test_what_is_named_exactly_and_stands_nowhere_is_found(question: str, text: 
         ("What opened on 4/3/2021?", "It opened on April 3, 2021."),
         ("What opened in April 2021?", "It opened on April 3, 2021."),
         ("Who was mayor on 5 April 2021?", "Ann has been mayor since 2021, when Ben left on 3 May 2020."),
+        ("Which fee applies in 2024/25?", "In 2024-2025 it is 30 euros."),
+        ("Which fee applies in 2025?", "In 2024/25 it is 30 euros."),
     ],
 )
 def test_what_is_written_in_another_way_is_there(question: str, text: str) -> None:
