@@ -14,7 +14,8 @@ from haystack import Document
 from haystack_integrations.crag.deciding.abstention_words import phrases, sentence, spoken
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT, Judgement
 from haystack_integrations.crag.deciding.thresholds import told
-from haystack_integrations.crag.grades import grade_of, source_name, unite
+from haystack_integrations.crag.grades import grade_of, unite
+from haystack_integrations.crag.metadata import source_name, title_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.languages.function_words import ASKING, function_words
 from haystack_integrations.crag.texts.languages.inflections import in_forms_of
@@ -111,7 +112,7 @@ def unanswered(record: Mapping[str, Any]) -> str:
 def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
     found: list[dict[str, Any]] = [
-        {"id": document.id, "name": document.meta.get("title") or source_name(document), "score": grade.score}
+        {"id": document.id, "name": title_of(document) or source_name(document), "score": grade.score}
         for document in documents
         if (grade := grade_of(document)) is not None and grade.status != "failed"
     ]
@@ -127,7 +128,7 @@ def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
     """List the question's content words that no document has."""
-    told = [(str(document.meta.get("title") or ""), document.content or "") for document in documents]
+    told = [(title_of(document), document.content or "") for document in documents]
     query, texts, _ = in_forms_of(first_search(bare_question(query)), told)
     question = ask(query)
     there = {term for text in texts for term in question.read("\n".join(text))}
