@@ -28,6 +28,7 @@ from haystack_integrations.crag.vocabulary import ABSTENTION, GRADER_FAILED, NON
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5
+_MOST_FAILURES: Final = 2  # kinds of them, and searches that failed so; the record has all
 _LONGEST_QUERY: Final = 120
 _LONGEST_NAME: Final = 80
 _LONGEST_WORD: Final = 40
@@ -158,7 +159,7 @@ def _queries(said: Mapping[str, Any], looked_for: Sequence[Mapping[str, Any]]) -
     for one in looked_for[:_MOST_QUERIES]:
         # Beside another one, the first search is named too: else it would read as if that had been all.
         told = [name or _INDEX for name in dict.fromkeys(one["strategies"])]
-        names = "" if told == [_INDEX] else _clean(", ".join(told), _LONGEST_NAME)
+        names = "" if told == [_INDEX] else _clean(", ".join(told), _LONGEST_WORD)
         shown.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
     return _listed(said, shown, len(looked_for), "; ")
 
@@ -171,17 +172,25 @@ def _found(
     yield said["documents"][counted].format(number=documents)
     if best is not None:
         yield from _judged(said, decision, best)
-    for name, search in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
-        if search.get("kind") in NONE_TO_SEARCH:
-            yield said["search"][search["kind"]]
-        elif search["status"] != "ok":
-            how = "failed" if search["status"] == "failed" else "partial"
-            why = f" ({search['kind']})" if search.get("kind") else ""
-            yield said["search"][how].format(name=name, why=why)
+    yield from _unsearched(said, (decision["retrieval"] or {}).get("retrievers") or {})
     if unjudged:
         yield said["some_unjudged"].format(number=unjudged)
     ends = (said["limit"].get(decision["limit"]), said["web"].get(decision["abstention"]["web"]))
     yield from (text for text in ends if text)
+
+
+def _unsearched(said: Mapping[str, Any], retrievers: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
+    """Say which searches did not do what they were to, those together that failed in the same way."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, search in retrievers.items():
+        kind = _clean(str(search.get("kind") or ""), _LONGEST_WORD)
+        if kind in NONE_TO_SEARCH:
+            alike.setdefault((kind, ""), [])
+        elif search["status"] != "ok":
+            how = "failed" if search["status"] == "failed" else "partial"
+            alike.setdefault((how, kind and f" ({kind})"), []).append(_clean(name, _LONGEST_WORD))
+    for (how, why), names in [*alike.items()][:_MOST_FAILURES]:
+        yield said["search"][how].format(name=_listed(said, names[:_MOST_FAILURES], len(names), ", "), why=why)
 
 
 def _judged(said: Mapping[str, Any], decision: Mapping[str, Any], best: Mapping[str, Any]) -> Iterable[str]:
