@@ -94,7 +94,8 @@ def _pooled(found: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -
             return most
         case "lasttoken":
             last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)  # padding may stand on either side
-            return found[np.arange(len(found)), last]
+            ends: NDArray[np.float32] = found[np.arange(len(found)), last]
+            return ends
     msg = (
         f"its {_POOLING} asks for the pooling {pooling!r}; choose a model with mean, mean_sqrt_len, cls, max or "
         "lasttoken alone, or an export whose network gives one vector for a text"
