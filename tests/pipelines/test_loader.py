@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
@@ -568,9 +570,10 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
 @pytest.mark.parametrize("store", [None, InMemoryDocumentStore()], ids=["of the file", "own"])
 def test_a_mapping_for_the_embedder_of_a_retriever_changes_its_settings(store: Any) -> None:
     """It stood there as a mapping, which no run could ask."""
-    rag = load("corrective_retrieval", store=store, dense={"text_embedder": {"model": "own"}, "top_k": 3})
+    folder = str(files("haystack_integrations.crag") / "models" / SHIPPED_MODEL)
+    rag = load("corrective_retrieval", store=store, dense={"text_embedder": {"model": folder}, "top_k": 3})
     part: Any = rag.pipeline.get_component("dense")
-    assert (type(part.text_embedder), part.text_embedder.model) == (StaticTextEmbedder, "own")
+    assert (type(part.text_embedder), part.text_embedder.model) == (StaticTextEmbedder, folder)
     assert part.retriever.top_k == 3
 
 
