@@ -94,6 +94,22 @@ def plain_digits(text: str) -> str:
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), normalize("NFKC", text))
 
 
+def with_whole_years(text: str) -> str:
+    """
+    Write the last year of each span of years out.
+
+    ```python
+    from haystack_integrations.crag.answer_numbers import with_whole_years
+
+    assert with_whole_years("In 2024/25 and on 2024-11-25.") == "In 2024/2025 and on 2024-11-25."
+    ```
+
+    :param text: Any text.
+    :returns: The same, with the century that 2024/25 leaves out.
+    """
+    return _SPAN.sub(lambda span: f"{span[0][:-2]}{span[1][:2]}{span[3]}" if span[3] > span[2] else span[0], text)
+
+
 def _plain(text: str) -> str:
     """Write 3½ as 3.5, and set a note's mark or a power apart: 14¹ is 14."""
     if text.isascii():
