@@ -18,12 +18,14 @@ def table() -> np.ndarray:
     return np.random.default_rng(3).normal(size=(len(WORDS), DIMENSION)).astype(np.float32)
 
 
-def write_network(folder: Path, *, by_first: bool = False, of_texts: bool = False, type_ids: bool = True) -> Path:
+def write_network(
+    folder: Path, *, pooling: dict[str, object] | None = None, of_texts: bool = False, type_ids: bool = True
+) -> Path:
     """
     Write a model.
 
     :param folder: Where to.
-    :param by_first: Say in the folder that a text's vector is its first token's.
+    :param pooling: What the folder says of how a text's vector is made of its tokens'; None: nothing.
     :param of_texts: The network itself gives one vector for each text: that of its first token.
     :param type_ids: Whether it wants token types, as BERT does.
     """
@@ -43,7 +45,7 @@ def write_network(folder: Path, *, by_first: bool = False, of_texts: bool = Fals
     known = [numpy_helper.from_array(table(), "table"), numpy_helper.from_array(np.array(0), "first")]
     graph = helper.make_graph(nodes, "words", given, [result], known)
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "model.onnx")
-    if by_first:
+    if pooling is not None:
         (folder / "1_Pooling").mkdir()
-        (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+        (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
     return folder

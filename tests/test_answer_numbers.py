@@ -44,6 +44,8 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("By ISO27001, and the GDPR.", "no number"),
         ("Of COVID-19 and Python3.12.", "the virus, the language"),
         ("From 2019/20 on.", "2019 and 20"),
+        ("In 2024/25, 2024-25 and 2024\u201325.", "the season 2024-2025"),
+        ("In 2024-2025, 1914\u20131918 and 1998/99.", "2024/25; 1914\u201118; 1998 to 1999"),
         ("1. First, 2. then [1]: in 12 steps.", "no number"),
         ("No number at all.", ""),
         ("\uff13\uff10 days", "30 days"),
@@ -103,6 +105,8 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ),
         ("the 18th and the 22nd century", "the nineteenth and the twenty-first century", ["18", "22"]),
         ("16k users, 3.5M", "15,000 and 2,500,000", ["16", "3.5"]),
+        ("In 2024/26, 2024-2025 and 2030.", "2024/25-7, 2024-11-30, 2024-20, 2025/26", ["2030"]),
+        ("In 2023/24 and in 2025.", "2022-23, 2023-11-25, 12024/25", ["24", "2025"]),
         ("50, 36 or 250 eggs", "half of them, two dozen, a couple of days, half a million", ["50", "36", "250"]),
     ],
 )

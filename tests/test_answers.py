@@ -160,6 +160,13 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
         ("Emma [passage 1, passage 2] [Passages 1-3].", [1, 2, 3], []),
         ("Emma [1 und 2][^3].", [1, 2, 3], []),
         ("Emma \u30101\u2020L1-L14\u3011 [2\u2020source].", [1, 2], []),
+        ("Emma [#1], [Passage #2] or [#2-#3].", [1, 2, 3], []),
+        ("Emma [source 1, page 3] [Source 7, p. 2].", [1], [7]),
+        ("Emma [1, p. 3; 2, pp. 3-5] [3: \u00a7 2].", [1, 2, 3], []),
+        ("Emma [1, S. 3][2, Seite 4][3, \u7b2c 3 ].", [1, 2, 3], []),
+        ("Emma [1, page 3, Document 2, line 9] [Source 1, source 3].", [1, 2, 3], []),
+        ("Emma [citation:1] [Context 2] [chunk 3].", [1, 2, 3], []),
+        ("See [2024], [note], [#], [2, May 2024], [7, Elm Street 3] and [1, n].", [], []),
         ("See [Table 1], [2 of 3], [Section 3], [#12], (1) and [1: 2].", [], []),
     ],
 )
@@ -222,7 +229,7 @@ def test_an_answer_that_failed_or_was_not_asked_for_cites_nothing() -> None:
     assert told([], 1)["status"] == "none"
 
 
-@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " ", "[1, doc "])
+@pytest.mark.parametrize("sign", ["-", "_", ".", "\u2026", " ", "[1, doc ", ", p. 1", "1, p"])
 @pytest.mark.parametrize("before", ["Jane Austen", "Emma [1", "Emma [doc"])
 def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(before: str, sign: str) -> None:
     """It is read on the event loop of a server: a pattern took the square of its length, minutes for this one."""

@@ -61,6 +61,15 @@ def test_export_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--url http://HOST:PORT or set ELASTICSEARCH_URL" in refused(result, ExitCode.USAGE)
 
 
+def test_export_writes_no_empty_host_behind_a_comma() -> None:
+    """Of a cluster the nodes stand with commas between; commas alone are no address."""
+    command = ("pipelines", "export", "corrective_retrieval", "--store", "elasticsearch", "--url")
+    written = crag(*command, "http://a:9200, ,").stdout
+    assert written == crag(*command, "http://a:9200").stdout
+    assert "hosts: http://a:9200\n" in written
+    assert "--url http://HOST:PORT or set ELASTICSEARCH_URL" in refused(crag(*command, " , "), ExitCode.USAGE)
+
+
 def test_export_takes_the_words_of_the_other_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """`memory` and `in_memory` are the file as shipped; an address alone is enough for a server."""
     for word in ("memory", "in_memory"):

@@ -25,6 +25,7 @@ from web_server import RESULTS, HttpxSearch, Reply, RequestsSearch, WebServer, w
 from haystack_integrations.components.websearch.ddgs import DDGSWebSearch
 from haystack_integrations.components.websearch.tavily import TavilyWebSearch
 from haystack_integrations.crag.budget import Budget, Usage
+from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.query_expander import QueryExpander
 from haystack_integrations.crag.components.searxng_web_search import SearXNGWebSearch
 from haystack_integrations.crag.components.web_fallback import WebFallback
@@ -125,6 +126,22 @@ def test_nothing_is_opened_where_nothing_may_be_sent(inputs: Any, asynchronous: 
     """P8: the server sees no request."""
     result = ask(fallback(web, redact=[r"\S+@\S+"]), asynchronous=asynchronous, **inputs)
     assert (result["status"], result["documents"], web.calls) == ("skipped", [], 0)
+
+
+@BOTH
+def test_a_query_of_which_nothing_may_be_sent_keeps_no_other_of_the_run_from_the_web(
+    asynchronous: bool, web: WebServer
+) -> None:
+    """But a run that may not ask the web may not later, either."""
+    part, router = fallback(web, redact=[r"\S+@\S+"]), CragRouter(on_incorrect="web", max_iterations=3)
+    for started, then in (("off", "ok"), ("skipped", "skipped")):
+        state = CragState.start(QUERY, web=started)  # type: ignore[arg-type]
+        state = router.run(query=QUERY, documents=[], state=state)["state"]
+        told = ask(part, "penguin@example.org", asynchronous=asynchronous, state=state)
+        assert (told["status"], web.calls) == ("skipped", int(started == "skipped"))
+        state = router.run(query=QUERY, documents=[], state=told["state"])["state"]
+        told = ask(part, "penguins", asynchronous=asynchronous, state=state)
+        assert (told["status"], web.calls) == (then, 1)
 
 
 @BOTH

@@ -191,6 +191,28 @@ def test_what_could_not_be_searched_is_told(said: dict[str, Any], first: str, fo
     assert told.split("\n")[3].endswith(found)
 
 
+def test_many_searches_that_fail_make_no_long_abstention() -> None:
+    """Those that failed alike are told together, and of each way two; the record has all."""
+    names = [f"{place:02}_{'retriever_of_a_long_name' * 4}" for place in range(24)]
+    retrievers: dict[str, Any] = {name: {"status": "failed", "kind": "timeout"} for name in names[:12]}
+    policy: dict[str, Any] = dict.fromkeys(("on_ambiguous", "on_incorrect", "on_ungraded", "on_limit"), "abstain")
+
+    def said(question: str, documents: list[Document], state: CragState | None = None) -> str:
+        retrieval = {"retrievers": retrievers}
+        told = CragRouter(**policy).run(query=question, documents=documents, state=state, retrieval=retrieval)
+        assert [*told["decision"]["retrieval"]["retrievers"]] == [*retrievers]
+        return str(told["abstain"])
+
+    alike = said(QUESTION, [])
+    assert alike.count("01_retr") == 1 and " and 10 more failed (timeout)." in alike
+    retrievers |= {name: {"status": "failed", "kind": "Error" * 20 + name} for name in names[12:]}
+    long = " ".join(f"word{place}{'y' * 60}" for place in range(40))
+    queries = [{"query": f"{place} {long}", "strategy": f"{place}{'strategy' * 12}"} for place in range(9)]
+    state = replace(CragState.start(long, web="cooldown"), queries=tuple(queries), seen=("gone",))
+    documents = [graded("rain", 0.1, long, source=long), graded("ice", 0.5, long, "failed")]
+    assert 1_500 < len(said(long, documents, state)) <= 2_000
+
+
 def test_of_a_part_that_could_not_be_judged_it_is_not_said_that_it_does_not_answer() -> None:
     """A search that failed in part, and a grading that failed altogether."""
     unjudged = doc("a", 0.5, "failed")

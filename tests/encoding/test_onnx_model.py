@@ -3,6 +3,7 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,11 +34,60 @@ def test_a_text_is_the_mean_of_its_tokens_however_long_its_neighbours_are(tmp_pa
     assert encoder.dimension == DIMENSION
 
 
-@pytest.mark.parametrize("shape", [{"by_first": True}, {"of_texts": True}, {"of_texts": True, "type_ids": False}])
-def test_the_first_token_stands_for_the_text_where_the_model_says_so(tmp_path: Path, shape: dict[str, bool]) -> None:
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"pooling": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}},
+        {"pooling": {"pooling_mode": "cls"}},
+        {"of_texts": True},
+        {"of_texts": True, "type_ids": False},
+        {"of_texts": True, "pooling": {"pooling_mode_weightedmean_tokens": True}},
+    ],
+)
+def test_the_first_token_stands_for_the_text_where_the_model_says_so(tmp_path: Path, shape: dict[str, Any]) -> None:
     """In its pooling file, or since its network gives one vector for a text; with and without token types."""
     encoder = load_encoder(str(write_network(tmp_path / "first", **shape)))
     assert np.allclose(encoder.encode(["cat red red red", "dog"]), [unit("cat"), unit("dog")], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pooling", "wanted"),
+    [
+        ({"pooling_mode_max_tokens": True, "pooling_mode_cls_token": False, "word_embedding_dimension": 8}, "max"),
+        ({"pooling_mode": "max"}, "max"),
+        ({"pooling_mode_lasttoken": True, "include_prompt": True}, "last"),
+        ({"pooling_mode": "lasttoken"}, "last"),
+        ({"pooling_mode_mean_sqrt_len_tokens": True}, "mean"),
+        ({"pooling_mode": "mean_sqrt_len_tokens"}, "mean"),
+        ({"word_embedding_dimension": 8}, "mean"),
+    ],
+)
+def test_tokens_are_pooled_as_the_folder_of_the_model_says(
+    tmp_path: Path, pooling: dict[str, object], wanted: str
+) -> None:
+    """What pads a short text beside a long one is none of its tokens, and a text without any is nothing."""
+    encoder = load_encoder(str(write_network(tmp_path / "pooled", pooling=pooling)))
+    most = table()[[WORDS.index(word) for word in ("red", "dog")]].max(axis=0)
+    expected = {"max": most / np.linalg.norm(most), "last": unit("dog"), "mean": unit("red", "dog")}[wanted]
+    vectors = encoder.encode(["red dog", "blue cat town mayor", ""])
+    assert np.allclose(vectors[0], expected, atol=1e-6)
+    assert not vectors[2].any()
+
+
+@pytest.mark.parametrize(
+    ("pooling", "named"),
+    [
+        ({"pooling_mode_weightedmean_tokens": True}, "'weightedmean'"),
+        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}, r"'cls\+mean'"),
+        ({"pooling_mode": ["mean", "max"]}, r"'mean\+max'"),
+    ],
+)
+def test_a_pooling_that_is_not_known_is_refused_and_not_read_as_the_mean(
+    tmp_path: Path, pooling: dict[str, object], named: str
+) -> None:
+    folder = write_network(tmp_path / "other", pooling=pooling)
+    with pytest.raises(ConfigurationError, match=f"asks for the pooling {named}.*choose a model with mean"):
+        load_encoder(str(folder))
 
 
 def test_the_network_may_lie_in_the_folder_onnx(tmp_path: Path) -> None:

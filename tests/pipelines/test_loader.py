@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.components.web_fallback import WebFallback
+from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
@@ -565,6 +567,16 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize("store", [None, InMemoryDocumentStore()], ids=["of the file", "own"])
+def test_a_mapping_for_the_embedder_of_a_retriever_changes_its_settings(store: Any) -> None:
+    """It stood there as a mapping, which no run could ask."""
+    folder = str(files("haystack_integrations.crag") / "models" / SHIPPED_MODEL)
+    rag = load("corrective_retrieval", store=store, dense={"text_embedder": {"model": folder}, "top_k": 3})
+    part: Any = rag.pipeline.get_component("dense")
+    assert (type(part.text_embedder), part.text_embedder.model) == (StaticTextEmbedder, folder)
+    assert part.retriever.top_k == 3
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -595,6 +607,14 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
             {"embedder": StaticTextEmbedder()},
             r"the StaticTextEmbedder that came as 'embedder' as dense=\{\"text_embedder\": \.\.\.\}, and embed",
         ),
+        *(
+            (
+                {name: {"model": "own"}},
+                rf"the settings that came as '{name}' as dense=\{{\"text_embedder\": \.\.\.\}}, and embed",
+            )
+            for name in ("embedder", "text_embedder")
+        ),
+        ({"dense": {"text_embedder": {"modell": "own"}}}, r"has no setting \['modell'\]; did you mean 'model'"),
         ({"judge": HeuristicGrader()}, "pass the HeuristicGrader that came as 'judge' as grader;"),
         ({"generator": "gpt-canary"}, r"got a str as generator, wanted a chat generator such as OpenAIChatGenerator"),
         ({"generator": MockChatGenerator}, "got the class MockChatGenerator as generator"),

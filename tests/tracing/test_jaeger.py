@@ -2,9 +2,12 @@
 
 import json
 import re
+import socketserver
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,6 +27,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from pytest_httpserver import HTTPServer
 from services import Service
 
+from haystack_integrations.crag.cli.bounded_get import MOST_SECONDS, bounded_get
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.jaeger import Span, failures
 from haystack_integrations.crag.cli.output import plain
@@ -362,6 +366,30 @@ def test_an_unknown_trace_is_said_to_be_unknown(jaeger: Service) -> None:
     """Jaeger answers 404."""
     message = refused(crag("trace", uuid4().hex, "--jaeger", jaeger.url), ExitCode.USAGE)
     assert "knows no trace" in message
+
+
+@pytest.mark.parametrize("head", ["", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"], ids=["head", "body"])
+def test_a_server_that_drips_is_given_up_when_the_time_for_a_whole_answer_is_over(head: str) -> None:
+    """No timeout of its client ever fires; a command gives it a minute."""
+    over = threading.Event()
+
+    class Drip(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+            self.request.sendall(head.encode())
+            with suppress(OSError):
+                while not over.wait(0.05):
+                    self.request.sendall(b" " if head else b"H")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        started = time.monotonic()
+        with pytest.raises(TimeoutError):
+            bounded_get(f"http://127.0.0.1:{server.server_address[1]}/", seconds=0.5)
+        assert time.monotonic() - started < 5
+        over.set()
+        server.shutdown()
+    assert MOST_SECONDS < 100
 
 
 def test_a_jaeger_that_is_not_there_is_unreachable_and_no_password_is_shown() -> None:

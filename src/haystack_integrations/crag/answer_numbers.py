@@ -29,6 +29,8 @@ _OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
     rf"(?<!\d)(\d{{1,12}})(?:[.,](\d{{1,12}}))? ?(?:({'|'.join(ZEROS)})s?|({'|'.join(SHORT_ZEROS)}))\b", re.IGNORECASE
 )
+# Years of which the second has lost its century: 2024/25 and its like. 2024-11-25 is a day.
+_SPAN: Final = re.compile(r"(?<![\d./-])((?:1\d|20)(\d\d))[/\u2010-\u2014-](\d\d)(?![\d/-])")
 _SMALL: Final = 12
 _REMEMBERED: Final = 2_000_000  # letters of texts whose numbers are kept: documents come again for other questions
 MOST_NUMBERS: Final = 20
@@ -70,6 +72,7 @@ def unsupported_numbers(answer: str, evidence: Iterable[str], *, amounts: bool =
     known = set(chain.from_iterable(forms))
     scaled = {text[found.start() : found.end(2 if found[2] else 1)]: _scaled(found) for found in _SCALED.finditer(text)}
     scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
+    scaled |= {year[2:]: year for year in _last_years(text)}
     missing = [
         number
         for number in left
@@ -89,6 +92,22 @@ def plain_digits(text: str) -> str:
     :returns: The same in Unicode's compatible form.
     """
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), normalize("NFKC", text))
+
+
+def with_whole_years(text: str) -> str:
+    """
+    Write the last year of each span of years out.
+
+    ```python
+    from haystack_integrations.crag.answer_numbers import with_whole_years
+
+    assert with_whole_years("In 2024/25 and on 2024-11-25.") == "In 2024/2025 and on 2024-11-25."
+    ```
+
+    :param text: Any text.
+    :returns: The same, with the century that 2024/25 leaves out.
+    """
+    return _SPAN.sub(lambda span: f"{span[0][:-2]}{span[1][:2]}{span[3]}" if span[3] > span[2] else span[0], text)
 
 
 def _plain(text: str) -> str:
@@ -147,6 +166,11 @@ def _scaled(found: re.Match[str]) -> str:
     return f"{whole}{part.ljust(zeros, '0')}".lstrip("0")
 
 
+def _last_years(text: str) -> Iterator[str]:
+    """Write the last year of each span of years out."""
+    return (first[:2] + last for first, short, last in _SPAN.findall(text) if last > short)
+
+
 class _Numbers:
     """The numbers of a text, in each way of writing that has been asked for."""
 
@@ -166,7 +190,7 @@ class _Numbers:
     def _digits(self) -> frozenset[str]:
         in_numerals = () if self.text.isascii() else (digits for _, digits in numerals(self.text))
         parts = chain.from_iterable(map(_MARKS.split, self.standing))
-        return frozenset((*map(_digits, self.standing), *map(_digits, parts), *in_numerals))
+        return frozenset((*map(_digits, self.standing), *map(_digits, parts), *in_numerals, *_last_years(self.text)))
 
     @cached_property
     def _amounts(self) -> frozenset[str]:

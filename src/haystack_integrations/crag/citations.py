@@ -6,14 +6,26 @@ from typing import Final
 # Up to three digits: [2019] is a year. Some models write lists and ranges of numbers, brackets and marks of full width,
 # as Chinese and Japanese do, the kind of thing before the number, or a dagger and where they read it behind.
 _TO: Final = r"\s*[\u2013\u301c\uff0d\uff5e-]\s*"
-_KIND: Final = r"(?:(?:documents?|docs?|passages?|sources?|evidence|references?|refs?)\s*(?:[:#]\s*)?|\^)?"
+_WORD: Final = (
+    r"(?:documents?|docs?|passages?|sources?|evidence|references?|refs?|citations?|contexts?|chunks?|excerpts?"
+    r"|extracts?|snippets?)\s*(?:[:#]\s*)?"
+)
+_KIND: Final = rf"(?:{_WORD}|\^|\#\s*)?"
 _AND: Final = r"(?:and|und|et|y|e|en)\s+"
 _BESIDE: Final = rf"\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*(?:{_AND})?|\s*&\s*|\s+{_AND}"
+# Where in the passage: "page 3", "pp. 3-4", in any language. A year behind words ("May 2024") is no place.
+_PLACE: Final = (
+    rf"\s*[,:]\s*(?!(?:{_WORD}|{_AND})\d)(?:[^\W\d_]{{1,12}}(?:\.\s*|\s+)|[^\W\d_]{{2,12}}|\u00a7+\s*)"
+    rf"\d{{1,3}}(?!\d)(?:{_TO}\d{{1,3}}(?!\d))?"
+)
+_ONE: Final = rf"{_KIND}\d{{1,3}}(?:{_PLACE})?"
 _CITED: Final = re.compile(
-    rf"[\[\u3010\u3014\uff3b]\s*({_KIND}\d{{1,3}}(?:(?:{_BESIDE}|{_TO}){_KIND}\d{{1,3}})*)\s*"
+    rf"[\[\u3010\u3014\uff3b]\s*({_ONE}(?:(?:{_BESIDE}|{_TO}){_ONE})*)\s*"
     r"(?:\u2020[^\n\[\]\u3010\u3011]{0,40})?[\]\u3011\u3015\uff3d]",
     re.IGNORECASE,
 )
+_PLACES: Final = re.compile(_PLACE, re.IGNORECASE)
+_WORDS: Final = re.compile(_WORD, re.IGNORECASE)
 _RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}{_KIND}(\d{{1,3}})", re.IGNORECASE)
 # The prompt shows passages, so a model may say of them what it is to say of documents.
 _REWORDED: Final = re.compile(
@@ -46,8 +58,12 @@ def cited(text: str, passages: int) -> list[int]:
     """
     numbers = set[int]()
     for found in _CITED.findall(_CODE.sub(" ", text).strip() or text):
-        numbers.update(map(int, re.findall(r"\d+", found)))
-        spans = ((int(first), int(last)) for first, last in _RANGE.findall(found))
+        told = _PLACES.sub("", found)
+        written = {*map(int, re.findall(r"\d+", told))}
+        # [#12] may be the number of anything, and [12, Elm Street 3] an address: they count where such a passage is.
+        is_surely_one = _WORDS.search(told) or ("#" not in told and told == found)
+        numbers |= written if is_surely_one else {number for number in written if 1 <= number <= passages}
+        spans = ((int(first), int(last)) for first, last in _RANGE.findall(told))
         numbers.update(number for first, last in spans if last <= passages for number in range(first, last + 1))
     return sorted(numbers)
 

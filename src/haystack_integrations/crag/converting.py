@@ -8,7 +8,7 @@ from typing import Any
 from haystack import Document, logging
 from haystack.dataclasses import ByteStream
 
-from haystack_integrations.crag.grades import source_name
+from haystack_integrations.crag.metadata import source_name
 
 Sources = Sequence[str | Path | ByteStream]
 

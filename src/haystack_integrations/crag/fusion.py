@@ -11,6 +11,7 @@ from haystack import Document
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import crag_meta, is_refined
 from haystack_integrations.crag.inputs import finite, is_number
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
 
 
@@ -94,7 +95,7 @@ def content_key(document: Document) -> str:
     if not document.content:
         return document.id
     # A lone surrogate passes: replaced, it would make two texts one.
-    parts = str(document.meta.get("title") or ""), document.content
+    parts = title_of(document), document.content
     text = "\0".join(" ".join(part.split()) for part in parts).casefold()
     return sha256(text.encode(errors="surrogatepass")).hexdigest()
 

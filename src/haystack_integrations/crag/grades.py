@@ -1,6 +1,6 @@
 """Grades of documents: one number in [0, 1] for one document against the original question, kept in its metadata."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from numbers import Real
@@ -15,7 +15,6 @@ from haystack_integrations.crag.vocabulary import FAILED_SCORE, META_KEY, GradeS
 logger = logging.getLogger(__name__)
 
 _STATUSES: Final = get_args(GradeStatus)
-_LONGEST_NAME: Final = 2_048  # as long as an address; it stands in prompts, answers and records
 
 
 def _is_grade(score: object, status: object) -> bool:
@@ -205,18 +204,6 @@ def set_score_of(grades: Iterable[Grade | None]) -> dict[str, float]:
     """
     judged = [grade.score for grade in grades if grade is not None and grade.status != "failed"]
     return {"set_score": max(judged)} if judged else {}
-
-
-def source_name(document: Document) -> str | None:
-    """
-    Name the file, record or page that a document was taken from.
-
-    :param document: Any document.
-    :returns: Its source, address or file, the first 2,048 characters; None when its metadata has none of them. An
-        object is no name: in logs of the Elastic Common Schema `source` and `url` are one.
-    """
-    names = (document.meta.get(key) for key in ("source", "url", "file_path"))
-    return next((str(name)[:_LONGEST_NAME] for name in names if name and not isinstance(name, Mapping | list)), None)
 
 
 def is_refined(document: Document) -> bool:

@@ -119,6 +119,10 @@ class CragState:
         """Tell how many seconds of the budget remain (never below 0), or None without a limit."""
         return None if self.budget.seconds is None else max(0.0, self.budget.seconds - self.seconds())
 
+    def bars_web(self) -> bool:
+        """Tell whether this run may not ask the web: so from its start on. A query without a word bars no other."""
+        return self.web == "skipped" and all(decision["coverage"]["web"] == "skipped" for decision in self.trail)
+
     def web_at_best(self) -> WebStatus:
         """Tell the best that became of the web in this run: a search that failed does not deny one that answered."""
         known = {self.web, *(decision["coverage"]["web"] for decision in self.trail)}

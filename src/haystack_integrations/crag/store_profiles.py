@@ -94,10 +94,9 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
     profile = profiles()[profile_named(name)]
     parameters = {**profile.document_store, "index": index}
     if profile.index:
-        if not url:
+        if not (nodes := nodes_of(url or "")):
             msg = f"the store {name!r} needs an address, got none; pass --url http://HOST:PORT or set ELASTICSEARCH_URL"
             raise ConfigurationError(msg)
-        nodes = nodes_of(url)
         parameters.update(hosts=nodes if len(nodes) > 1 else nodes[0], custom_mapping=profile.index["mappings"])
         parameters.update(tls_options(nodes))
     return {"type": profile.store, "init_parameters": parameters}
@@ -108,9 +107,9 @@ def nodes_of(url: str) -> list[str]:
     List the servers of an address.
 
     :param url: One address; of a cluster all of them, with commas between.
-    :returns: The addresses, each once: the client refuses one that it is told twice.
+    :returns: The addresses, each once: the client refuses one that it is told twice. Behind a last comma is none.
     """
-    return list(dict.fromkeys(node.strip() for node in url.split(",")))
+    return list(dict.fromkeys(node for part in url.split(",") if (node := part.strip())))
 
 
 def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:

@@ -51,6 +51,8 @@ def looked_for(question: str, *texts: str) -> list[str]:
         ("When is the evening for year 4?", "For years 2 and 3 it is on 4 May.", ["year 4"]),
         ("Who has type 2 diabetes?", "Type 1 diabetes begins early.", ["type 2"]),
         ("Who answers severity 3?", "Ann answers severity 1, Ben those of severity 2 within an hour.", ["severity 3"]),
+        ("Who won the 1992-93 NBA season?", "Ann won the 1991-92 NBA season.", ["1993"]),
+        ("Who won the 1992-93 NBA season?", "Ann won the 1990-91 NBA season.", ["1992", "1993"]),
         ("What does --dry-run do?", "`--dry` shows what would be run.", ["--dry-run"]),
         ("What does -r do?", "-R reads folders.", ["-r"]),
         ("What is max_tokens for?", "min_tokens is the least.", ["max_tokens"]),
@@ -114,6 +116,9 @@ def test_what_is_named_exactly_and_stands_nowhere_is_found(question: str, text: 
         ("What opened on 4/3/2021?", "It opened on April 3, 2021."),
         ("What opened in April 2021?", "It opened on April 3, 2021."),
         ("Who was mayor on 5 April 2021?", "Ann has been mayor since 2021, when Ben left on 3 May 2020."),
+        ("Which fee applies in 2024/25?", "In 2024-2025 it is 30 euros."),
+        ("Who won the 2024/25 season?", "In the 2024-25 season Ann won."),
+        ("Which fee applies in 2025?", "In 2024/25 it is 30 euros."),
     ],
 )
 def test_what_is_written_in_another_way_is_there(question: str, text: str) -> None:

@@ -1,11 +1,13 @@
 """What Jaeger knows of a trace, and the decisions of each run that can be read from it."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any, Final
 
 from haystack_integrations.crag.answer_numbers import MOST_NUMBERS
+from haystack_integrations.crag.cli.bounded_get import bounded_get
 from haystack_integrations.crag.cli.span_values import read_tags
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
@@ -17,8 +19,6 @@ _ROUTE: Final = "crag.route"
 _RECORD: Final = "crag.record"
 _NEEDED: Final = frozenset({"crag.iteration", "crag.decision", "crag.action", "crag.mode"})
 _ENDED: Final = frozenset({"crag.iterations", "crag.decision", "crag.action", "crag.mode"})
-_SECONDS: Final = 10.0
-_MOST_BYTES: Final = 100_000_000
 _MOST_DOCUMENTS: Final = 10_000
 _DIGITS: Final = (16, 32)
 _THRESHOLDS: Final = ("upper", "lower", "filter", "beside", "second_opinion", "clear_lead", "correct_from")
@@ -72,14 +72,13 @@ def fetch(address: str, trace_id: str) -> list[Span]:
         raise ConfigurationError(msg)
     place = display_url(address) + through_proxy(address)
     try:
-        with httpx.stream("GET", f"{address.rstrip('/')}/api/traces/{identity}", timeout=_SECONDS) as answer:
-            body = b"".join(_bounded(answer.iter_bytes()))
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        status, body = bounded_get(f"{address.rstrip('/')}/api/traces/{identity}")
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
         msg = f"no answer from Jaeger at {place} ({type(error).__name__}); start it, or pass its address as --jaeger"
         raise StoreError(msg) from None
-    if answer.status_code in _HINTS or answer.is_server_error:
-        hint = _HINTS.get(answer.status_code, "look at its log, and at the storage behind it")
-        msg = f"Jaeger at {place} cannot say: it answers {answer.status_code}; {hint}"
+    if status in _HINTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        hint = _HINTS.get(status, "look at its log, and at the storage behind it")
+        msg = f"Jaeger at {place} cannot say: it answers {status}; {hint}"
         raise StoreError(msg)
     try:
         found = _spans(json.loads(body))
@@ -90,16 +89,6 @@ def fetch(address: str, trace_id: str) -> list[Span]:
         msg = f"Jaeger at {place} knows no trace {identity}; spans come a few seconds late, and are not kept for ever"
         raise ConfigurationError(msg)
     return found
-
-
-def _bounded(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Give the parts of an answer up to more than the longest trace has: what is cut there is no JSON."""
-    size = 0
-    for part in parts:
-        yield part
-        size += len(part)
-        if size > _MOST_BYTES:
-            return
 
 
 def failures(spans: Iterable[Span]) -> list[str]:

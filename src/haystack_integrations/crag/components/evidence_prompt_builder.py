@@ -9,9 +9,10 @@ from haystack_integrations.crag.answer_prompt import scores_of
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deciding.abstention_words import sentence_for
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import origin_of, source_name
+from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
+from haystack_integrations.crag.metadata import source_name, title_of
 from haystack_integrations.crag.settings import check_text
 from haystack_integrations.crag.templates import compile_template, new_boundary
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows
@@ -122,7 +123,7 @@ def _in_quotes(source: str) -> str:
 
 def _named(document: Document) -> str:
     """Give a document's title on one line; a record may bring one of a megabyte, and each answer would cost as much."""
-    return " ".join(str(document.meta.get("title") or "").split())[:LONGEST_TITLE]
+    return " ".join(title_of(document).split())[:LONGEST_TITLE]
 
 
 def _title(document: Document) -> str:

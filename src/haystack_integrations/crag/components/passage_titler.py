@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from haystack import Document, component
 
-from haystack_integrations.crag.grades import source_name
 from haystack_integrations.crag.inputs import checked
+from haystack_integrations.crag.metadata import source_name, title_of, told
 from haystack_integrations.crag.texts.headings import Headings
 from haystack_integrations.crag.texts.marked_words import MARKS
 from haystack_integrations.crag.texts.table_heads import TableHeads
@@ -78,7 +78,7 @@ class PassageTitler:
 def _text_of(passage: Document) -> tuple[Any, ...]:
     """Tell which text a passage is of: that of its file, else by what its splitter and its title say."""
     name, meta = source_name(passage), passage.meta
-    return name, meta.get(_LEVEL), *(() if name else (meta.get("source_id"), meta.get("title")))
+    return name, meta.get(_LEVEL), *(() if name else (meta.get("source_id"), told(meta, "title")))
 
 
 def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]:
@@ -86,7 +86,7 @@ def _titled_all(source: str, passages: Iterator[Document]) -> Iterator[Document]
     suffix = PurePosixPath(source).suffix.lower()
     headings, tables = Headings(is_markdown=suffix in _MARKDOWN), TableHeads()
     for passage, above in _led(passages, headings) if suffix in _WITH_HEADINGS else ((each, []) for each in passages):
-        own, text = " ".join(str(passage.meta.get("title") or "").split()) or _words_of(source), passage.content or ""
+        own, text = " ".join(title_of(passage).split()) or _words_of(source), passage.content or ""
         yield _titled(_below(tables.over(text), passage), identified(own, source, text), _taken_out(passage) or above)
 
 

@@ -7,6 +7,7 @@ from haystack import Document, component
 
 from haystack_integrations.crag.encoding.encoders import load_static_encoder
 from haystack_integrations.crag.inputs import check_input
+from haystack_integrations.crag.metadata import told
 
 
 @component
@@ -82,5 +83,5 @@ class StaticDocumentEmbedder:
 
     def _text(self, document: Document) -> str:
         names = [] if self.meta_fields_to_embed is None else self.meta_fields_to_embed
-        parts = [*(document.meta.get(name) for name in names), document.content]
+        parts = [*(told(document.meta, name) for name in names), document.content]
         return self.embedding_separator.join(str(part) for part in parts if part is not None)

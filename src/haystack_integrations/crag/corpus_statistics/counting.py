@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from haystack_integrations.crag.metadata import told
 from haystack_integrations.crag.texts.text import terms
 
 Origin = Literal["store", "file", "retrieved"]
@@ -141,7 +142,7 @@ def document_parts(content: Any, meta: Mapping[str, Any], title_field: str | Non
     :param title_field: Metadata field with its title, or None.
     :returns: Content and title as they are, no copies.
     """
-    return content, meta.get(title_field) if title_field else None
+    return content, told(meta, title_field)
 
 
 def document_text(content: Any, title: Any) -> str | None:

@@ -14,7 +14,8 @@ from haystack import Document
 from haystack_integrations.crag.deciding.abstention_words import phrases, sentence, spoken
 from haystack_integrations.crag.deciding.decisions import SET_VERDICT, Judgement
 from haystack_integrations.crag.deciding.thresholds import told
-from haystack_integrations.crag.grades import grade_of, source_name, unite
+from haystack_integrations.crag.grades import grade_of, unite
+from haystack_integrations.crag.metadata import source_name, title_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.languages.function_words import ASKING, function_words
 from haystack_integrations.crag.texts.languages.inflections import in_forms_of
@@ -27,6 +28,7 @@ from haystack_integrations.crag.vocabulary import ABSTENTION, GRADER_FAILED, NON
 
 _MOST_QUERIES: Final = 4
 _MOST_WORDS: Final = 5
+_MOST_FAILURES: Final = 2  # kinds of them, and searches that failed so; the record has all
 _LONGEST_QUERY: Final = 120
 _LONGEST_NAME: Final = 80
 _LONGEST_WORD: Final = 40
@@ -111,7 +113,7 @@ def unanswered(record: Mapping[str, Any]) -> str:
 def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Describe the best document that was judged in any pass; a failed grade says nothing of its document."""
     found: list[dict[str, Any]] = [
-        {"id": document.id, "name": document.meta.get("title") or source_name(document), "score": grade.score}
+        {"id": document.id, "name": title_of(document) or source_name(document), "score": grade.score}
         for document in documents
         if (grade := grade_of(document)) is not None and grade.status != "failed"
     ]
@@ -127,7 +129,7 @@ def _best(documents: Sequence[Document], trail: Sequence[Mapping[str, Any]]) -> 
 
 def _missing(query: str, documents: Sequence[Document]) -> list[str]:
     """List the question's content words that no document has."""
-    told = [(str(document.meta.get("title") or ""), document.content or "") for document in documents]
+    told = [(title_of(document), document.content or "") for document in documents]
     query, texts, _ = in_forms_of(first_search(bare_question(query)), told)
     question = ask(query)
     there = {term for text in texts for term in question.read("\n".join(text))}
@@ -157,7 +159,7 @@ def _queries(said: Mapping[str, Any], looked_for: Sequence[Mapping[str, Any]]) -
     for one in looked_for[:_MOST_QUERIES]:
         # Beside another one, the first search is named too: else it would read as if that had been all.
         told = [name or _INDEX for name in dict.fromkeys(one["strategies"])]
-        names = "" if told == [_INDEX] else _clean(", ".join(told), _LONGEST_NAME)
+        names = "" if told == [_INDEX] else _clean(", ".join(told), _LONGEST_WORD)
         shown.append(_quoted(_clean(one["query"], _LONGEST_QUERY)) + (f" ({names})" if names else ""))
     return _listed(said, shown, len(looked_for), "; ")
 
@@ -170,17 +172,25 @@ def _found(
     yield said["documents"][counted].format(number=documents)
     if best is not None:
         yield from _judged(said, decision, best)
-    for name, search in ((decision["retrieval"] or {}).get("retrievers") or {}).items():
-        if search.get("kind") in NONE_TO_SEARCH:
-            yield said["search"][search["kind"]]
-        elif search["status"] != "ok":
-            how = "failed" if search["status"] == "failed" else "partial"
-            why = f" ({search['kind']})" if search.get("kind") else ""
-            yield said["search"][how].format(name=name, why=why)
+    yield from _unsearched(said, (decision["retrieval"] or {}).get("retrievers") or {})
     if unjudged:
         yield said["some_unjudged"].format(number=unjudged)
     ends = (said["limit"].get(decision["limit"]), said["web"].get(decision["abstention"]["web"]))
     yield from (text for text in ends if text)
+
+
+def _unsearched(said: Mapping[str, Any], retrievers: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
+    """Say which searches did not do what they were to, those together that failed in the same way."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, search in retrievers.items():
+        kind = _clean(str(search.get("kind") or ""), _LONGEST_WORD)
+        if kind in NONE_TO_SEARCH:
+            alike.setdefault((kind, ""), [])
+        elif search["status"] != "ok":
+            how = "failed" if search["status"] == "failed" else "partial"
+            alike.setdefault((how, kind and f" ({kind})"), []).append(_clean(name, _LONGEST_WORD))
+    for (how, why), names in [*alike.items()][:_MOST_FAILURES]:
+        yield said["search"][how].format(name=_listed(said, names[:_MOST_FAILURES], len(names), ", "), why=why)
 
 
 def _judged(said: Mapping[str, Any], decision: Mapping[str, Any], best: Mapping[str, Any]) -> Iterable[str]:

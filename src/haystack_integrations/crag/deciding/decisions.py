@@ -10,7 +10,8 @@ from haystack import Document
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import lead_of
-from haystack_integrations.crag.grades import Grade, grade_of, source_name
+from haystack_integrations.crag.grades import Grade, grade_of
+from haystack_integrations.crag.metadata import source_name
 from haystack_integrations.crag.settings import check_one_of
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, MODE_OFF, NOT_GRADED, Verdict
 

@@ -2,7 +2,7 @@
 A sentence transformer in ONNX form as a judge's eye for meaning: no torch; about 10 ms a sentence on one core.
 
 The folder is that of a model on the Hugging Face hub: `model.onnx` or `onnx/model.onnx`, `tokenizer.json`, and where it
-comes with one `1_Pooling/config.json`, which says whether the first token stands for the text or the mean of all.
+comes with one `1_Pooling/config.json`, which says what of its tokens stands for the text; without it the mean of all.
 """
 
 import json
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _FILES: Final = ("model.onnx", "onnx/model.onnx")
+_POOLING: Final = "1_Pooling/config.json"
 _BATCH, _LONGEST, _TINY = 24, 256, 1e-12
 
 
@@ -31,12 +32,13 @@ class OnnxEncoder:
 
     :param session: The network: token ids in, vectors of tokens out, or of texts.
     :param tokenizer: Its tokenizer, with truncation and padding switched on.
-    :param by_first: Whether a text's vector is its first token's; else it is the mean of all.
+    :param pooling: What of its tokens' vectors is a text's, in the words of a pooling file, such as `mean` and `cls`.
+    :raises ConfigurationError: For another pooling than these, where the network gives vectors of tokens.
     """
 
-    def __init__(self, session: "InferenceSession", tokenizer: "Tokenizer", *, by_first: bool) -> None:
+    def __init__(self, session: "InferenceSession", tokenizer: "Tokenizer", pooling: str = "mean") -> None:
         """Wrap a loaded model."""
-        self._session, self._tokenizer, self._by_first = session, tokenizer, by_first
+        self._session, self._tokenizer, self._pooling = session, tokenizer, pooling
         self._wanted = {entry.name for entry in session.get_inputs()}
         self._lock = Lock()  # one call uses all cores: two at once would only wait for each other
         self.dimension = 0
@@ -72,11 +74,45 @@ class OnnxEncoder:
         }
         found = np.asarray(self._session.run(None, {name: given[name] for name in self._wanted})[0], dtype=np.float32)
         if found.ndim == 3:  # noqa: PLR2004 - (texts, tokens, dimension)
-            weights = mask[:, :, None].astype(np.float32)
-            found = found[:, 0] if self._by_first else (found * weights).sum(axis=1) / (weights.sum(axis=1) + _TINY)
+            found = _pooled(found, mask, self._pooling)
         found = found * mask.any(axis=1, keepdims=True)
         unit: NDArray[np.float32] = found / (np.linalg.norm(found, axis=1, keepdims=True) + _TINY)
         return unit
+
+
+def _pooled(found: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
+    """Make one vector of those of a text's tokens; the mean by the root of their number is the mean, of length one."""
+    is_token = mask[:, :, None].astype(bool)
+    match pooling:
+        case "cls":
+            return found[:, 0]
+        case "mean" | "mean_sqrt_len":
+            mean: NDArray[np.float32] = (found * is_token).sum(axis=1) / (is_token.sum(axis=1) + _TINY)
+            return mean.astype(np.float32)
+        case "max":
+            most: NDArray[np.float32] = np.where(is_token, found, np.finfo(np.float32).min).max(axis=1)
+            return most
+        case "lasttoken":
+            last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)  # padding may stand on either side
+            ends: NDArray[np.float32] = found[np.arange(len(found)), last]
+            return ends
+    msg = (
+        f"its {_POOLING} asks for the pooling {pooling!r}; choose a model with mean, mean_sqrt_len, cls, max or "
+        "lasttoken alone, or an export whose network gives one vector for a text"
+    )
+    raise ConfigurationError(msg)
+
+
+def _pooling_of(folder: Path) -> str:
+    """Read how a model's folder wants tokens pooled: by a word, or by a switch for each way; several are joined."""
+    file = folder / _POOLING
+    told = json.loads(file.read_bytes()) if file.is_file() else {}
+    modes = told.get("pooling_mode") or [
+        name.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for name, is_on in told.items()
+        if name.startswith("pooling_mode_") and is_on
+    ]
+    return modes.removesuffix("_tokens") if isinstance(modes, str) else "+".join(modes) or "mean"
 
 
 def onnx_file(folder: Path) -> Path | None:
@@ -96,7 +132,7 @@ def read_onnx(folder: Path, file: Path) -> OnnxEncoder:
     :param folder: Its folder.
     :param file: The network in it.
     :returns: The encoder.
-    :raises ConfigurationError: Without onnxruntime, or when a file cannot be used.
+    :raises ConfigurationError: Without onnxruntime, when a file cannot be used, or for a pooling that is not known.
     """
     try:
         from onnxruntime import InferenceSession
@@ -107,12 +143,13 @@ def read_onnx(folder: Path, file: Path) -> OnnxEncoder:
         )
         raise ConfigurationError(msg) from error
     try:
-        pooling = folder / "1_Pooling" / "config.json"
-        by_first = pooling.is_file() and bool(json.loads(pooling.read_bytes()).get("pooling_mode_cls_token"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.enable_truncation(_LONGEST)
         tokenizer.enable_padding()
-        return OnnxEncoder(InferenceSession(str(file)), tokenizer, by_first=by_first)
+        return OnnxEncoder(InferenceSession(str(file)), tokenizer, _pooling_of(folder))
+    except ConfigurationError as error:
+        msg = f"the model {str(folder)!r} cannot be used: {error}"
+        raise ConfigurationError(msg) from None
     except Exception as error:  # neither library raises anything narrower for an unusable file
         msg = (
             f"the model {str(folder)!r} cannot be used ({type(error).__name__}); it needs model.onnx with the inputs "

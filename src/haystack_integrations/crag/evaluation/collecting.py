@@ -19,6 +19,7 @@ from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, STATIS
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.rows import CORPUS, rows, write_rows
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.whole_file import alone_in, cannot_write
 
 _ROWS: Final = ".jsonl"
@@ -189,7 +190,7 @@ def _fetched(store: Any, names: Sequence[str]) -> dict[str, Passage]:
     if not names:
         return {}
     found: list[Document] = store.filter_documents({"field": "id", "operator": "in", "value": list(names)})
-    return {one.id: Passage(one.id, str(one.meta.get("title") or ""), one.content or "") for one in found}
+    return {one.id: Passage(one.id, title_of(one), one.content or "") for one in found}
 
 
 def write_data(questions: Sequence[Question], collected: Collected, store: Any, place: Path) -> int:

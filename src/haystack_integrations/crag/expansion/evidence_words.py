@@ -8,6 +8,7 @@ from typing import Final
 
 from haystack import Document
 
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.languages.common_words import common_words
 from haystack_integrations.crag.texts.text import sentences, surface_words, terms, words
 from haystack_integrations.crag.texts.titles import untitled
@@ -73,7 +74,7 @@ def names_in(question: str, kept: Sequence[Document], others: Sequence[str] = ()
     used = asked.union(*map(terms, others))
     shared: Counter[str] = Counter()
     for document in kept[:_NAMING_DOCUMENTS]:
-        text = untitled(document.content or "", str(document.meta.get("title") or ""))[:_MOST_CHARACTERS]
+        text = untitled(document.content or "", title_of(document))[:_MOST_CHARACTERS]
         written = surface_words(text)
         plain = common_words([word.lower() for word in written])
         # A word that the same text has without its capital is ordinary: `Case Blocks` is a heading on case blocks.

@@ -47,7 +47,7 @@ class Expansion:
         """
         self.options, self.state, self._first, self._alone = options, state, first, alone
         self._question = bare_question(state.query)
-        self._searched = searched and not (options.mode == WEB and state.web == "skipped")
+        self._searched = searched and not (options.mode == WEB and state.bars_web())
         self.strategy = self._next_strategy()
         # The web is a place of its own: what the index was asked in the same words, no search engine has seen.
         self.name: str = WEB if options.mode == WEB else self.strategy["name"]

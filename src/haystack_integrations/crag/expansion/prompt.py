@@ -9,6 +9,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, one_line
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.templates import compile_template, new_boundary
 
@@ -113,7 +114,7 @@ class ExpansionPrompt:
 
 def _shown(document: Document) -> Shown:
     text = beginning(document.content or "", _LONGEST_TEXT)
-    return Shown(beginning(str(document.meta.get("title") or ""), _LONGEST_TITLE), text)
+    return Shown(beginning(title_of(document), _LONGEST_TITLE), text)
 
 
 def beginning(text: str, longest: int) -> str:

@@ -18,6 +18,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.grading.line import KEY_LETTERS
 from haystack_integrations.crag.grading.reply import Entry, Reply
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows
 
@@ -146,7 +147,7 @@ def make_items(documents: Mapping[int, Document], max_characters: int, max_token
 
 def _item(key: str, place: int, document: Document, max_characters: int, max_tokens: int) -> Item:
     whole = (document.content or "").strip()
-    title = str(document.meta.get("title") or "")[:LONGEST_TITLE]
+    title = title_of(document)[:LONGEST_TITLE]
     title = "" if shows(whole, title) else title  # as passages of `crag index` do
     markup = count_tokens(title) + _TOKENS_OF_MARKUP
     text = whole[:max_characters]

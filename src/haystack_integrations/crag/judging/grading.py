@@ -18,6 +18,7 @@ from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.judging.respelling import as_meant
 from haystack_integrations.crag.judging.surface import normalised
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.languages.inflections import in_forms_of
 from haystack_integrations.crag.texts.questions.alternatives import alternatives_in
 from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
@@ -171,8 +172,7 @@ def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading], la
 
 
 def _text(document: Document, title_field: str | None) -> tuple[str, str]:
-    title = document.meta.get(title_field) if title_field else None
-    return str(title or ""), document.content or ""
+    return title_of(document, title_field), document.content or ""
 
 
 def check_encoder(calibration: Calibration, encoder: str) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from haystack import Document
 
 from haystack_integrations.crag.encoding.encoders import Encoder
-from haystack_integrations.crag.grades import crag_meta, source_name
+from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.inputs import finite
+from haystack_integrations.crag.metadata import source_name, title_of
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.wording import ask, best_window, coverage, phrase, read, term_weights
@@ -65,7 +66,7 @@ def measure(
         similarities come from.
     """
     texts = [document.content or "" for document in documents]
-    titles = [str(document.meta.get(title_field or "") or "") for document in documents]
+    titles = [title_of(document, title_field) for document in documents]
     query = bare_question(query)
     question = ask(query)
     readings = [read(question, text, title) for text, title in zip(texts, titles, strict=True)]

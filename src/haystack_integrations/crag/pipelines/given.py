@@ -182,10 +182,11 @@ def _fitting(names: Iterable[str], given: Spec, spec: Spec) -> str:
     for name in names:
         value, parts = given[name], spec["components"]
         asked_by = [part for part, entry in parts.items() if _EMBEDDER in settings_of(entry)]
-        if asked_by and "embedding" in (sockets_of(value, "output") or {}):
+        is_settings = isinstance(value, dict) and name in (_EMBEDDER, "embedder")
+        if asked_by and (is_settings or "embedding" in (sockets_of(value, "output") or {})):
             where = " and ".join(f'{part}={{"{_EMBEDDER}": ...}}' for part in asked_by)
-            got = f"{type(value).__name__} that came as {name!r}"
-            return f"pass the {got} as {where}, and embed the documents by the same model; "
+            got = "settings that" if is_settings else f"{type(value).__name__} that"
+            return f"pass the {got} came as {name!r} as {where}, and embed the documents by the same model; "
         if is_chat_model(value):
             fits = sorted(parts.keys() & {"generator"})
         elif _searches_by_vectors(value):

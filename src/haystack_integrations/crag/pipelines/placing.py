@@ -97,13 +97,16 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
 
     :param part: The component as the YAML holds it.
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside. With another
-        embedder, which may be a server's, it becomes one that reports.
+        embedder, which may be a server's, it becomes one that reports; a mapping that names no type is settings of the
+        embedder that it has.
     :returns: The changed component.
     """
     parameters = settings_of(part)
     if _EMBEDDER in parameters:
         part = {**part, "type": _REPORTING} if _EMBEDDER in settings and part["type"] == _STOCK else part
         own = {name: value for name, value in settings.items() if name in parameters}
+        if isinstance(changed := own.get(_EMBEDDER), Mapping) and "type" not in changed:
+            own[_EMBEDDER] = with_settings(parameters[_EMBEDDER], changed)
         inside = {name: value for name, value in settings.items() if name not in parameters}
         settings = {"retriever": with_settings(parameters["retriever"], inside), **own}
     return {**part, "init_parameters": {**parameters, **settings}}

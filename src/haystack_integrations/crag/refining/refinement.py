@@ -10,6 +10,7 @@ from haystack.tracing.tracer import Span
 
 from haystack_integrations.crag.chat import cost_of, kind_of
 from haystack_integrations.crag.encoding.encoders import load_encoder
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.refining.as_asked import Score, scored
 from haystack_integrations.crag.refining.asking import Asking, Judged, ModelAsking, RankerAsking
 from haystack_integrations.crag.refining.model import enough, load_strip_model
@@ -51,7 +52,7 @@ class Refinement:
         self.query, self.documents, self.state, self.options = bare_question(query), documents, state, options
         # A run that only observes, or does not even judge, is answered from its evidence as it was found.
         texts = [] if state is not None and state.mode in ("observe", "off") else [d.content or "" for d in documents]
-        self.titles = [str(d.meta.get(options.title_field or "") or "")[:MOST_JUDGED] for d in documents]
+        self.titles = [title_of(d, options.title_field)[:MOST_JUDGED] for d in documents]
         self.strips = decompose(texts, options.granularity, options.window, self.titles)
         self.asking: Asking | None = None
         self._judged = Judged()

@@ -12,6 +12,7 @@ from haystack_integrations.crag.components.evidence_prompt_builder import source
 from haystack_integrations.crag.deciding.abstention import unanswered
 from haystack_integrations.crag.deciding.abstention_words import alone, doubtful
 from haystack_integrations.crag.grades import grade_of, origin_of
+from haystack_integrations.crag.metadata import told
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
@@ -74,7 +75,7 @@ def evidence_of(documents: Sequence[Document]) -> list[dict[str, Any]]:
 
 
 def _evidence(number: int, document: Document) -> dict[str, Any]:
-    grade, title, url = grade_of(document), document.meta.get("title"), document.meta.get("url")
+    grade, title, url = grade_of(document), told(document.meta, "title"), told(document.meta, "url")
     return {
         "number": number,
         "id": document.id,

@@ -132,7 +132,7 @@ class Asking:
 
 def _may_ask(state: CragState) -> bool:
     """Tell whether the run allows the web (see `QuestionGuard`), and has something left of its budget."""
-    return state.web != "skipped" and state.exhausted() is None
+    return not state.bars_web() and state.exhausted() is None
 
 
 def _told(documents: list[Document], error: Exception) -> list[Document]:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from haystack import Document
 
-from haystack_integrations.crag.grades import crag_meta, question_id, source_name
+from haystack_integrations.crag.grades import crag_meta, question_id
+from haystack_integrations.crag.metadata import source_name
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.texts.sanitise import sanitize_text
 from haystack_integrations.crag.vocabulary import META_KEY

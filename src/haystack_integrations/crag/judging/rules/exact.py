@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
-from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers
+from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, plain_digits, unsupported_numbers, with_whole_years
 from haystack_integrations.crag.judging.rules.opposites import untold_kinds
 from haystack_integrations.crag.judging.rules.other_names import untold_names, untold_nouns
 from haystack_integrations.crag.judging.rules.properties import untold_properties
@@ -96,7 +96,7 @@ def absent(query: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         untold_properties(query, shown),
         untold_kinds(query, shown),
         untold_reason(query, shown, language),
-        _numbers(_VERSIONS_SIGN.sub("", _ID.sub(" ", query)), shown),
+        _numbers(with_whole_years(_VERSIONS_SIGN.sub("", _ID.sub(" ", query))), shown),
         _versions(query, shown),
         _days(query, shown),
         _ids(query, shown),
