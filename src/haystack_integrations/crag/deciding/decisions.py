@@ -20,8 +20,7 @@ Over = Literal["kept", "all"]
 
 
 def _rank_weighted(scores: Sequence[float]) -> float:
-    weights = [1 / (position + 1) for position in range(len(scores))]
-    return sum(weight * score for weight, score in zip(weights, scores, strict=True)) / sum(weights)
+    return fmean(scores, [1 / (position + 1) for position in range(len(scores))])
 
 
 AGGREGATES: Final[dict[str, Callable[[Sequence[float]], float]]] = {
