@@ -12,7 +12,7 @@ from makers import fill, graded
 
 import haystack_integrations.crag as package
 from haystack_integrations.crag.components import CragRouter
-from haystack_integrations.crag.deciding import left_out
+from haystack_integrations.crag.deciding import records
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.vocabulary import NOT_GRADED, AnswerStatus, GradeStatus, WebStatus
 
@@ -51,7 +51,7 @@ def reasons_in_code() -> Iterator[str]:
             is_entry = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "dropped_entry"
             if is_entry and isinstance(node, ast.Call) and isinstance(node.args[2], ast.Constant):
                 yield str(node.args[2].value)
-    yield from (left_out.REFINED_AWAY, left_out.REPLACED, left_out.NOT_AMONG_BEST, left_out.ABSTAINED, left_out.NO_ROOM)
+    yield from (records.REFINED_AWAY, records.REPLACED, records.NOT_AMONG_BEST, records.ABSTAINED, records.NO_ROOM)
     yield NOT_GRADED
 
 

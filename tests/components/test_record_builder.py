@@ -13,7 +13,6 @@ from haystack_integrations.crag.components.evidence_prompt_builder import DEFAUL
 from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import count_tokens
 
@@ -115,21 +114,6 @@ def test_a_document_that_passed_and_is_no_evidence_has_a_reason(action: str, rea
         result = router.run(query=QUESTION, documents=[graded("second", 0.9, QUESTION)], state=state)
     record = RecordBuilder().run(outcome=result["state"])["crag"]
     assert record["discarded"] == [{"id": first.id, "score": 0.5, "reason": reason}]
-
-
-@pytest.mark.parametrize("scores", [(0.9, 0.1), (0.1, 0.9), (0.1, 0.1, 0.9), (0.9, 0.8)])
-def test_of_two_texts_of_one_id_the_one_that_was_dropped_is_told(scores: tuple[float, ...]) -> None:
-    """Two stores may count their documents alike; a text that comes again is one, in whatever pass."""
-    texts = [replace(graded(f"{n}", score, QUESTION, source=f"{n}.md"), id="7") for n, score in enumerate(scores)]
-    router = CragRouter(max_iterations=2, upper=0.95, on_ambiguous="re_retrieve")
-    once = router.run(query=QUESTION, documents=texts)
-    again = router.run(query=QUESTION, documents=texts, state=once["state"])
-    for state in (once["state"], again["state"]):
-        record = RecordBuilder().run(
-            outcome=state, documents=[each for each in texts if crag_meta(each)["score"] > 0.3]
-        )
-        dropped = [(entry["source"], entry["reason"]) for entry in record["crag"]["discarded"]]
-        assert dropped == [(f"{n}.md", "below_filter") for n, score in enumerate(scores) if score < 0.3]
 
 
 def test_a_document_without_a_text_is_evidence_of_no_tokens() -> None:

@@ -8,7 +8,6 @@ from haystack import Document
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.corrections import carried_out, corrections_in, corrections_of, strategy_of
 from haystack_integrations.crag.deciding.decisions import Judgement, best_first, dropped_entry, graded_entry
-from haystack_integrations.crag.deciding.left_out import left_out
 from haystack_integrations.crag.deciding.policy import Choice
 from haystack_integrations.crag.deciding.retrieval_report import ran_out_of_time, reasons_of
 from haystack_integrations.crag.deciding.thresholds import Thresholds, told
@@ -19,6 +18,22 @@ from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import GRADER_FAILED, GRADING_DETAILS, MODE_OFF, NOT_GRADED, Mode
 
 FIRST_STRATEGY: Final = "first"
+REFINED_AWAY: Final = "refined_away"
+"""Why a document is not among the evidence that the router chose: nothing of it was kept after that."""
+
+REPLACED: Final = "replaced_by_web"
+"""Why a document that passed the filter is not among the evidence: the web was asked in its place."""
+
+ABSTAINED: Final = "abstained"
+"""Likewise: the run ended without an answer."""
+
+NOT_AMONG_BEST: Final = "not_among_best"
+"""Likewise: of all that passed the filter in some pass, others were better."""
+
+NO_ROOM: Final = "no_room"
+"""Likewise: the context of the answer's model had no room for it."""
+
+_LEFT_BEHIND: Final = {"refine": REFINED_AWAY, "web_and_refine": REFINED_AWAY, "web": REPLACED, "abstain": ABSTAINED}
 _GRADER: Final = "grader_"
 
 
@@ -156,7 +171,7 @@ def run_record(
         "documents_before": first["coverage"]["documents_in"],
         **_size(evidence),
         "kept": _entries(evidence, last["mode"], last["discarded"]),
-        "discarded": left_out(state, evidence, unshown),
+        "discarded": _never_used(state, evidence, unshown),
         "tokens": {"in": tokens_in, "out": tokens_out},
         "llm_calls": total.llm_calls,
         "milliseconds": round(1000 * state.seconds(), 1),
@@ -205,6 +220,20 @@ def _entries(documents: Sequence[Document], mode: Mode, dropped: Sequence[Any] =
 
 def _is_web_used(evidence: Sequence[Document]) -> bool:
     return any(origin_of(document) == "web" for document in evidence)
+
+
+def _never_used(state: CragState, evidence: Sequence[Document], unshown: Sequence[Document]) -> list[dict[str, Any]]:
+    """List the documents of a run that are not among its evidence; the last reason counts."""
+    used = {document.id for document in evidence}
+    dropped = dict[str, dict[str, Any]]()
+    for decision in state.trail:
+        reason = _LEFT_BEHIND.get(decision["action"], NOT_AMONG_BEST)
+        left = ({key: one[key] for key in ("id", "score", "source") if key in one} for one in decision["kept"])
+        dropped |= {one["id"]: {**one, "reason": reason} for one in left}
+        dropped |= {entry["id"]: entry for entry in decision["discarded"]}
+    for documents, reason in ((state.evidence, REFINED_AWAY), (unshown, NO_ROOM)):
+        dropped |= {one.id: dropped_entry(one, graded_entry(one)["score"], reason) for one in documents}
+    return [entry for id_, entry in dropped.items() if id_ not in used]
 
 
 def _coverage(state: CragState) -> dict[str, Any]:
