@@ -15,8 +15,10 @@ def told_of_less(pipeline: Pipeline, asked: Any) -> str | None:
     :param asked: The `top_k` of a run; what is no number is refused elsewhere.
     :returns: What is given in its place, and the way out; None where there is room.
     """
+    if not isinstance(asked, int):  # most runs: nothing is to be looked for
+        return None
     rooms = [(part.top_k, name) for name, part in pipeline.walk() if isinstance(part, EvidenceJoiner)]
-    if not isinstance(asked, int) or not rooms or (least := min(rooms))[0] >= asked:
+    if not rooms or (least := min(rooms))[0] >= asked:
         return None
     most, name = least
     return (
