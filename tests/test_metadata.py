@@ -26,7 +26,16 @@ class _Unknown:
     __hash__ = None  # type: ignore[assignment]
 
 
-NONE = [None, "", float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), np.array([1, 2]), _Unknown()]
+NONE = [
+    None,
+    "",
+    float("nan"),
+    np.float32("nan"),
+    np.datetime64("NaT", "ns"),
+    Decimal("nan"),
+    np.array([1, 2]),
+    _Unknown(),
+]
 
 
 @pytest.mark.parametrize("nothing", NONE, ids=lambda value: type(value).__name__)
