@@ -13,6 +13,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.chat import kind_of, status_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.light import search_at_home
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
@@ -162,6 +163,7 @@ def failed(error: Exception, limit: Limit) -> Found:
     :raises Exception: The error, where it, or what it was made of, is a mistake in an argument, in settings, filters or
         a program, or ends the run.
     """
+    let_end(error)
     if any(_is_mistake(one) for one in (error, error.__cause__)):
         raise error
     return not_searched(limit.name if isinstance(error, TimeoutError) else kind_of(error))
