@@ -3,6 +3,7 @@
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from haystack import Document, component, default_to_dict
@@ -187,6 +188,21 @@ def test_a_retriever_around_another_one_of_its_store_does_not_wait_for_itself() 
     retriever = ReportingRetriever(Around(LateRetriever(LateStore())), timeout_s=4.0)
     assert asyncio.run(retriever.run_async(query="Where do penguins live?"))["report"] == {"status": "ok"}
     assert retriever.run(query="Where do penguins live?")["report"] == {"status": "ok"}
+
+
+def test_a_store_without_a_hash_is_searched_all_the_same() -> None:
+    """As one that is a dataclass: it cannot be told from another one that is equal."""
+
+    @dataclass
+    class Plain(LateStore):
+        url: str = "http://127.0.0.1:1"
+        is_up = True
+        opened = 0
+        _client = _async_client = _async_collection = None
+
+    retriever = ReportingRetriever(LateRetriever(Plain()))
+    assert retriever.run(query="Where do penguins live?")["report"] == {"status": "ok"}
+    assert asyncio.run(retriever.run_async(query="Where do penguins live?"))["report"] == {"status": "ok"}
 
 
 def test_first_searches_in_threads_without_load_are_all_answered_too(monkeypatch: Any) -> None:

@@ -90,8 +90,7 @@ def first_alone(store: Any) -> Iterator[None]:
 
     :param store: A store of a server, so that no document is in the client.
     """
-    with _lock:
-        door = _doors.setdefault(store, _Door())
+    door = _door_before(store, _doors)
     with _entering(store) as is_outer, ExitStack() as alone:
         if is_outer and not door.is_open and door.lock.acquire(timeout=_WAIT_S):
             alone.callback(door.lock.release)
@@ -114,11 +113,7 @@ async def first_alone_async(store: Any) -> AsyncIterator[None]:
 
     :param store: As `first_alone`; it is at home here.
     """
-    here = get_running_loop()
-    with _lock:
-        door = _doors_on_loops.get(store)
-        if door is None or door.loop is not here:
-            door = _doors_on_loops[store] = _Door(loop=here)
+    door = _door_before(store, _doors_on_loops, get_running_loop())
     with _entering(store) as is_outer:
         async with AsyncExitStack() as alone:
             if is_outer and not door.is_open:
@@ -135,9 +130,18 @@ async def first_alone_async(store: Any) -> AsyncIterator[None]:
             door.is_open = True
 
 
+def _door_before(store: Any, doors: WeakKeyDictionary[Any, _Door], loop: AbstractEventLoop | None = None) -> _Door:
+    with _lock, suppress(TypeError):
+        door = doors.get(store)
+        if door is None or door.loop is not loop:
+            door = doors[store] = _Door(loop=loop)
+        return door
+    return _Door(is_open=True)  # nothing that can be remembered, as of a dataclass
+
+
 @contextmanager
 def _entering(store: Any) -> Iterator[bool]:
-    """Tell whether a search is within no other one of its store, as a retriever in a retriever: none waits for itself."""
+    """Tell whether a search is within no other one of its store, as in a retriever around one: those never wait."""
     entered = _entered.get()
     token = _entered.set(entered | {id(store)})
     try:
