@@ -59,6 +59,7 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
     assert list(decision["signals"])[-1] == "7"
     assert (decision["verdict"], decision["coverage"]["llm_calls"]) == ("correct", 2)
     assert plain(object).startswith("<class")
+    assert (type(plain(np.str_("a"))), plain(b"a")) == (str, "b'a'")
 
 
 def test_a_measurement_that_is_no_number_is_null_in_the_record() -> None:
