@@ -109,6 +109,10 @@ class Routing:
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
             last = known.trail[-1]
+            if self.aggregate == "set" and last["verdict"] == "ungraded" and _known_already(documents, known):
+                held = judge(documents, self.thresholds, question=question, aggregate="max")
+                if not held.counts["approved"]:
+                    return replace(held, verdict="ungraded", score=None, rule=last["judged_by"])
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
             least = last["thresholds"].get("correct_from")
@@ -127,8 +131,7 @@ class Routing:
             judgement = replace(judgement, correct_from=least)
         elif not documents and known.trail:  # nothing was judged: what was promised of the run still holds
             judgement = replace(judgement, correct_from=known.trail[-1]["thresholds"].get("correct_from"))
-        nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
-        if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
+        if _known_already(documents, known) and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
         return _taken_back(judgement, report)
 
@@ -138,6 +141,11 @@ def _received(documents: Sequence[Document], question: str, mode: str, not_asked
     if mode != "off":
         tell_of_other_question(documents, question, not_asked)
     return taken_up(documents, question)
+
+
+def _known_already(documents: Sequence[Document], known: CragState) -> bool:
+    """Tell whether a pass brought documents, and all of them were seen before."""
+    return bool(documents) and all(document.id in known.seen for document in documents)
 
 
 def _asked_the_web(known: CragState) -> bool:
