@@ -2,8 +2,10 @@
 
 import time
 from datetime import UTC, datetime
+from decimal import Decimal
 from unittest.mock import ANY
 
+import numpy as np
 import pytest
 from haystack import Document
 from haystack.dataclasses import ChatMessage
@@ -211,6 +213,14 @@ def test_a_number_in_a_list_of_the_metadata_of_a_passage_is_no_invention() -> No
     evidence = [Document(content="Sizes.", meta=meta)]
     told = answer_account(reply, asked=True, sentences=[ABSTENTION], question="Which?", passages=evidence)
     assert told["unsupported_numbers"] == ["72"]
+
+
+def test_a_number_of_a_table_in_the_metadata_of_a_passage_is_no_invention() -> None:
+    """NumPy's and Decimal's are none of Python's own, and read alike in a prompt."""
+    reply = [ChatMessage.from_assistant("In 2019 it cost 25.50 [1].")]
+    evidence = [Document(content="Prices.", meta={"year": np.int64(2019), "price": Decimal("25.50")})]
+    told = answer_account(reply, asked=True, sentences=[ABSTENTION], question="When?", passages=evidence)
+    assert told["unsupported_numbers"] == []
 
 
 def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
