@@ -13,6 +13,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.chat import kind_of, status_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.light import search_at_home
 from haystack_integrations.crag.observing.metrics import index_searched
@@ -128,9 +129,9 @@ def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Fou
     :param asked: Its inputs.
     :param limit: How long it may take.
     :returns: What it found; trouble on the way is in the report, not raised.
-    :raises Exception: For a mistake that somebody has to put right; see `failed`.
+    :raises Exception: For a mistake that somebody has to put right, see `failed`; such as filters of no conditions.
     """
-    search_at_home(retriever)  # `load` has seen to it, but Hayhooks reads a YAML by itself
+    _prepare(retriever, asked)
     try:
         return _brought(retriever, run_within(retriever, limit.seconds, asked))
     except Exception as error:
@@ -146,11 +147,17 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
     :param limit: As `search_within`.
     :returns: As `search_within`.
     """
-    search_at_home(retriever)
+    _prepare(retriever, asked)
     try:
         return _brought(retriever, await run_within_async(retriever, limit.seconds, asked))
     except Exception as error:
         return _unsearched(error, limit)
+
+
+def _prepare(retriever: Any, asked: Mapping[str, Any]) -> None:
+    """See to what a loaded pipeline has seen to; but Hayhooks reads a YAML by itself, and an app has its own."""
+    refuse_void(asked.get("filters"))
+    search_at_home(retriever)
 
 
 def failed(error: Exception, limit: Limit) -> Found:
