@@ -42,7 +42,9 @@ def light(kind: Kind) -> Kind:
 
     @wraps(run)  # with the signature and the output types, which Haystack compares
     async def run_async(self: Any, *args: Any, **inputs: Any) -> Any:
-        return run(self, *args, **inputs)
+        # Who inherits this and has a `run` of its own means that one.
+        of_class: Any = type(self)
+        return (of_class.run if of_class.run_async is run_async else run)(self, *args, **inputs)
 
     made.run_async = run_async
     return kind
