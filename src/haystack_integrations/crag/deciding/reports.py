@@ -9,7 +9,7 @@ from haystack import logging
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.retrieval_report import checked_retrieval
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, shown
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.sealing import Sealed
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, Verdict
@@ -123,5 +123,5 @@ def _verdict(value: Any) -> Any:
 
 
 def _refuse(name: str, value: object, wanted: str) -> None:
-    msg = f"got {value!r} as {name} in the grader's report, wanted {wanted}"
+    msg = f"got {shown(value)} as {name} in the grader's report, wanted {wanted}"
     raise ConfigurationError(msg)
