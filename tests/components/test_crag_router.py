@@ -845,6 +845,8 @@ def test_good_documents_can_stay_beside_what_the_web_was_to_replace() -> None:
     assert [grade.score for d in spared.kept if (grade := grade_of(d))] == [0.9, 0.7]
     assert route(docs(0.9, 0.5, 0.1), **settings)["web"].kept == ()
     assert route(docs(0.5, 0.1), keep_good=True, **settings)["web"].kept == ()
+    unasked = [Document(content="never graded")]
+    assert route(unasked, keep_good=True, on_ungraded="web")["web"].kept == ()
 
 
 def test_what_the_web_replaced_is_not_taken_up_again_unless_the_web_brought_nothing() -> None:
