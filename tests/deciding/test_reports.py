@@ -125,6 +125,13 @@ def test_a_report_of_a_search_in_words_of_its_own_is_refused(retrieval: Any, tol
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize("asked", ["five", ["a"], True, None, -1])
+def test_a_number_of_a_cascade_that_is_none_takes_no_verdict_back(asked: Any) -> None:
+    """It ended the run by a TypeError."""
+    decision = decided({"set_score": 0.1, "cascade": {"asked": asked}}, aggregate="set", on_incorrect="abstain")
+    assert decision["verdict"] == "incorrect"
+
+
 @pytest.mark.parametrize("place", [*"reasons set_score signals cascade limit llm_calls".split(), "retrieval", "status"])
 @pytest.mark.parametrize(
     "value", [Document(content="Our salaries."), object(), "Our salaries, from the first to the last."]

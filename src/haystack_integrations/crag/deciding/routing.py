@@ -17,6 +17,7 @@ from haystack_integrations.crag.deciding.reports import read_report, usage_of
 from haystack_integrations.crag.deciding.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.grades import grade_of, origin_of, question_id, set_score_of, taken_up, unite
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.state import CragState, known_grades, never_judged
@@ -184,7 +185,8 @@ def _taken_back(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
     It was asked about the very documents that may answer. Those that the scorer was sure of are no majority against
     them: with fewer than half of the documents asked about judged, the retrieval is ungraded.
     """
-    asked = (report.get("cascade") or {}).get("asked", 0)
+    told = (report.get("cascade") or {}).get("asked")
+    asked = max(told, 0) if is_number(told) else 0
     if not asked or judgement.verdict != "incorrect" or 2 * judgement.counts["failed"] <= asked:
         return judgement
     return replace(judgement, verdict="ungraded", score=None, rule=GRADER_FAILED)
