@@ -73,8 +73,9 @@ def search_in_thread(part: Any) -> None:
     :param part: Any component, or one with such a retriever inside; all others stay as they are.
     """
     for retriever in searching(part):
-        store = store_of(retriever)
-        if store is not None and hasattr(retriever, "run_async") and _servers_of(store) == {""}:
+        store, known = store_of(retriever), getattr(getattr(retriever, "run_async", None), "func", None)
+        is_open = store is not None and hasattr(retriever, "run_async") and known not in (to_thread, _at_home)
+        if is_open and _servers_of(store) == {""}:
             retriever.run_async = partial(to_thread, retriever.run)
 
 

@@ -15,7 +15,7 @@ from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.interrupts import let_end
-from haystack_integrations.crag.light import search_at_home
+from haystack_integrations.crag.light import search_at_home, search_in_thread
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.sockets import named, sockets_of
@@ -157,6 +157,7 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
 def _prepare(retriever: Any, asked: Mapping[str, Any]) -> None:
     """See to what a loaded pipeline has seen to; but Hayhooks reads a YAML by itself, and an app has its own."""
     refuse_void(asked.get("filters"))
+    search_in_thread(retriever)
     search_at_home(retriever)
 
 
