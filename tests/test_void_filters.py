@@ -72,3 +72,13 @@ async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pi
             retriever.run(**asked, filters={"operator": operator, "conditions": []})
         with pytest.raises(FilterError, match="empty list of conditions"):
             await retriever.run_async(**asked, filters={"operator": operator, "conditions": []})
+
+
+@pytest.mark.parametrize("filters", [[], (), "", 0, False, [YEAR]])
+def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any) -> None:
+    """As the list of filters that somebody without a team has: by CorrectiveRetriever it was taken for none."""
+    fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
+    for made in (load("corrective_retrieval", store=in_memory_store), CorrectiveRetriever(in_memory_store)):
+        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
+            made.run(query="When is a refund paid?", filters=filters)
+        assert made.run(query="When is a refund paid?", filters={})["documents"]
