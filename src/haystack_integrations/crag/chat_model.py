@@ -51,7 +51,7 @@ class ChatModel:
     """
 
     model: str
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)  # it may hold a password
     api_key: str | None = field(default=None, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     judging: "ChatModel | None" = None

@@ -161,7 +161,7 @@ class Server:
     :param ingest_pipeline: Ingest pipeline of writes, or None.
     """
 
-    hosts: Any
+    hosts: Any = field(repr=False)  # they may hold a password
     index: str
     api_key: Any = field(repr=False)
     options: dict[str, Any] = field(repr=False)
