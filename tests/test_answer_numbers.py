@@ -24,6 +24,9 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("1.5 million people.", "1,500,000 inhabitants"),
         ("1,500,000 people.", "1.5 million inhabitants"),
         ("20 thousand.", "20000"),
+        ("1.2 billion, or 1,200,000,000.", "1,200 million"),
+        ("12,345.6 million in 2,500 k parts", "12,345,600,000 and 2,500,000"),
+        ("1.25 million, 1.250 million, 1,250 thousand", "1,250,000"),
         ("15,000 users, 2500 of them new.", "15k users, 2.5K new ones"),
         ("15k users, $1.5M, 2.5bn", "15,000 users, 1,500,000 dollars, 2,500,000,000"),
         (
@@ -105,6 +108,7 @@ def test_a_number_that_stands_in_the_evidence_in_any_form_is_supported(answer: s
         ),
         ("the 18th and the 22nd century", "the nineteenth and the twenty-first century", ["18", "22"]),
         ("16k users, 3.5M", "15,000 and 2,500,000", ["16", "3.5"]),
+        ("345.6 million, 1,300 million", "12,345.6 million, 1,200 million", ["345.6", "1,300"]),
         ("In 2024/26, 2024-2025 and 2030.", "2024/25-7, 2024-11-30, 2024-20, 2025/26", ["2030"]),
         ("In 2023/24 and in 2025.", "2022-23, 2023-11-25, 12024/25", ["24", "2025"]),
         ("50, 36 or 250 eggs", "half of them, two dozen, a couple of days, half a million", ["50", "36", "250"]),

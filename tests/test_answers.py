@@ -2,8 +2,10 @@
 
 import time
 from datetime import UTC, datetime
+from decimal import Decimal
 from unittest.mock import ANY
 
+import numpy as np
 import pytest
 from haystack import Document
 from haystack.dataclasses import ChatMessage
@@ -213,6 +215,14 @@ def test_a_number_in_a_list_of_the_metadata_of_a_passage_is_no_invention() -> No
     assert told["unsupported_numbers"] == ["72"]
 
 
+def test_a_number_of_a_table_in_the_metadata_of_a_passage_is_no_invention() -> None:
+    """NumPy's and Decimal's are none of Python's own, and read alike in a prompt."""
+    reply = [ChatMessage.from_assistant("In 2019 it cost 25.50 [1].")]
+    evidence = [Document(content="Prices.", meta={"year": np.int64(2019), "price": Decimal("25.50")})]
+    told = answer_account(reply, asked=True, sentences=[ABSTENTION], question="When?", passages=evidence)
+    assert told["unsupported_numbers"] == []
+
+
 def test_a_date_in_the_metadata_of_a_passage_is_no_invention() -> None:
     """Also where it is one of Python's own, which a template shows as a text has it."""
     reply = ChatMessage.from_assistant("It changed on 2021-05-17, at 14:30 [1].")
@@ -237,3 +247,10 @@ def test_a_line_that_a_model_does_not_stop_drawing_costs_milliseconds(before: st
     started = time.process_time()
     assert account(text)["status"] == "written"
     assert time.process_time() - started < 2
+
+
+def test_a_bracket_with_ranges_of_pages_that_a_model_does_not_close_costs_milliseconds() -> None:
+    """Each range was read in two ways, so that one more doubled the time: of thirty, in a reply cut off, an hour."""
+    started = time.process_time()
+    assert account("Emma [1" + ", p 3-4, 1" * 22)["status"] == "written"
+    assert time.process_time() - started < 1

@@ -44,6 +44,20 @@ def test_cool_downs_double_up_to_a_quarter_of_an_hour_and_a_success_ends_the_row
     assert breaker.state == "half_open"
 
 
+def test_a_call_that_fails_after_its_provider_came_back_closes_nothing_again() -> None:
+    """It began before the failure that the provider was left alone for, and asks for no time of its own."""
+    clock = Clock()
+    breaker = Breaker(clock, minimum=100)
+    late, asking = admitted(breaker), admitted(breaker)
+    admitted(breaker).failed()
+    clock.now = 30
+    admitted(breaker).succeeded()
+    late.failed()
+    assert breaker.state == "closed"
+    asking.failed(45.0)
+    assert breaker.state == "cooldown"
+
+
 @pytest.mark.parametrize(("asked", "given"), [(0.0, 30), (5.0, 30), (45.0, 45), (7_200.0, 900)])
 def test_retry_after_is_kept_when_it_is_longer_and_cut_to_the_longest(asked: float, given: float) -> None:
     """The provider's word counts, within reason."""

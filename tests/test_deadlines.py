@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from haystack_integrations.crag.deadlines import (
     in_caller,
     run_within,
     run_within_async,
+    time_left,
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.observing.telemetry import trace
@@ -70,6 +72,26 @@ async def test_a_call_without_time_is_not_begun(seconds: float) -> None:
     assert begun == []
     assert await run_within_async(Blocking(), 5.0, {}) == {}
     assert begun == ["run"]
+
+
+async def test_what_runs_within_another_call_has_no_more_time_than_that() -> None:
+    """A client that went by its own limit would wait for what nobody reads, such as a server's Retry-After."""
+
+    class Asking:
+        def run(self) -> dict[str, Any]:
+            return {"left": time_left()}
+
+    class Around:
+        def __init__(self, seconds: float) -> None:
+            self.seconds = seconds
+
+        def run(self) -> Any:
+            return run_within(Asking(), self.seconds, {})
+
+    for inner in (2.0, 60.0):
+        assert 0 < run_within(Around(inner), 5.0, {})["left"] <= min(inner, 5.0)
+        assert 0 < (await run_within_async(Around(inner), 5.0, {}))["left"] <= min(inner, 5.0)
+    assert time_left() == inf
 
 
 def test_a_call_may_have_something_done_by_who_waits_for_it() -> None:

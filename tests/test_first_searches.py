@@ -3,6 +3,7 @@
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from haystack import Document, component, default_to_dict
@@ -158,6 +159,61 @@ def test_first_questions_that_come_at_once_in_threads_are_all_answered() -> None
         found = list(threads.map(lambda _: rag.run(query="Where do penguins live?"), range(8)))
     assert [coverage(result) for result in found] == [[]] * 8
     assert store.opened == 1
+
+
+@component
+class Around:
+    """Sorts what another retriever finds, and shows its store, as one of an app may."""
+
+    def __init__(self, retriever: LateRetriever) -> None:
+        self.retriever, self.document_store = retriever, retriever._document_store
+
+    async def close_async(self) -> None:
+        """As integrations have it."""
+        await self.retriever.close_async()
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, Any]:
+        """Search."""
+        return dict(self.retriever.run(query=query))
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, query: str) -> dict[str, Any]:
+        """Search on the loop."""
+        return dict(await self.retriever.run_async(query=query))
+
+
+def test_a_retriever_around_another_one_of_its_store_does_not_wait_for_itself() -> None:
+    """On a loop it waited until its time was up, at each search again; in a thread five seconds."""
+    retriever = ReportingRetriever(Around(LateRetriever(LateStore())), timeout_s=4.0)
+    assert asyncio.run(retriever.run_async(query="Where do penguins live?"))["report"] == {"status": "ok"}
+    assert retriever.run(query="Where do penguins live?")["report"] == {"status": "ok"}
+
+
+def test_a_store_without_a_hash_is_searched_all_the_same() -> None:
+    """As one that is a dataclass: it cannot be told from another one that is equal."""
+
+    @dataclass
+    class Plain(LateStore):
+        url: str = "http://127.0.0.1:1"
+        is_up = True
+        opened = 0
+        _client = _async_client = _async_collection = None
+
+    retriever = ReportingRetriever(LateRetriever(Plain()))
+    assert retriever.run(query="Where do penguins live?")["report"] == {"status": "ok"}
+    assert asyncio.run(retriever.run_async(query="Where do penguins live?"))["report"] == {"status": "ok"}
+
+
+def test_first_searches_in_threads_without_load_are_all_answered_too(monkeypatch: Any) -> None:
+    """Each of them prepared the retriever, which then waited for itself."""
+    written = LateStore.to_dict
+    monkeypatch.setattr(LateStore, "to_dict", lambda store: time.sleep(0.05) or written(store))
+    retriever = ReportingRetriever(LateRetriever(LateStore()), timeout_s=4.0)
+    with ThreadPoolExecutor(4) as threads:
+        found = [*threads.map(lambda _: retriever.run(query="Where do penguins live?"), range(4))]
+    found.append(asyncio.run(retriever.run_async(query="Where do penguins live?")))
+    assert [each["report"] for each in found] == [{"status": "ok"}] * 5
 
 
 def test_a_store_that_could_not_connect_connects_when_its_server_is_there() -> None:

@@ -19,6 +19,11 @@ def test_each_document_is_listed_once_however_few_a_store_lists_at_once(listed: 
     assert found == Counter(document.id for document in written)
 
 
+def test_an_id_that_is_no_unicode_has_a_number_too() -> None:
+    """As the name of a file in another encoding is read by Python."""
+    assert "source_slot" in with_slots([Document(id="caf\udce9", content="Text.")])[0].meta
+
+
 def test_a_store_that_lists_all_is_listed_once() -> None:
     store = PartStore(listed=10)
     store.write_documents([Document(id=str(number), content="Text.") for number in range(10)])

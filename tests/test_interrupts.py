@@ -22,12 +22,14 @@ from scripted_model import ScriptedModel, documents_in
 from waiting import eventually
 from werkzeug import Response
 
+from haystack_integrations.components.retrievers.elasticsearch import ElasticsearchBM25Retriever
 from haystack_integrations.crag.caching import MemoryGradeCache, RedisGradeCache
 from haystack_integrations.crag.components import (
     AnswerGenerator,
     BatchRelevanceGrader,
     FollowUpRewriter,
     HeuristicGrader,
+    ReportingRetriever,
     StaticDocumentEmbedder,
 )
 from haystack_integrations.crag.corpus_statistics.server import ServerStatistics
@@ -137,6 +139,14 @@ def test_a_time_limit_of_the_worker_is_no_failed_search(kind: type[Exception], s
     store = store_at(silent)
     with limited(kind):
         search(store, {"query": {"match_all": {}}}, Limit(3.0, "timeout"))
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_no_failed_search_of_another_store(kind: type[Exception], silent: str) -> None:
+    """Also where the queue's own error is a TimeoutError, as that of a search is."""
+    retriever = ReportingRetriever(ElasticsearchBM25Retriever(document_store=store_at(silent)))
+    with limited(kind):
+        retriever.run(query="When?")
 
 
 @KINDS

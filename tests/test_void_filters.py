@@ -5,9 +5,15 @@ from typing import Any
 
 import pytest
 from haystack import Document
+from haystack.components.retrievers import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.errors import FilterError
 from makers import fill
 
+from haystack_integrations.crag.components import (
+    ReportingRetriever,
+    ReportingTextEmbeddingRetriever,
+    StaticTextEmbedder,
+)
 from haystack_integrations.crag.filters import is_void
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
 
@@ -48,3 +54,31 @@ def test_a_list_of_nothing_that_may_be_seen_opens_no_store(
             asyncio.run(made.run_async(**asked, filters=nothing)) if asynchronous else made.run(
                 **asked, filters=nothing
             )
+
+
+@pytest.mark.parametrize("operator", ["AND", "OR", "NOT"])
+async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pipeline(
+    in_memory_store: Any, operator: str
+) -> None:
+    """Where no loaded pipeline stands before it."""
+    fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
+    bm25 = ReportingRetriever(InMemoryBM25Retriever(in_memory_store))
+    vectors = InMemoryEmbeddingRetriever(in_memory_store)
+    dense = ReportingTextEmbeddingRetriever(retriever=vectors, text_embedder=StaticTextEmbedder())
+    asked: dict[str, Any] = {"query": "When is a refund paid?"}
+    for retriever in (bm25, dense):
+        assert retriever.run(**asked, filters=YEAR)["documents"]
+        with pytest.raises(FilterError, match="empty list of conditions"):
+            retriever.run(**asked, filters={"operator": operator, "conditions": []})
+        with pytest.raises(FilterError, match="empty list of conditions"):
+            await retriever.run_async(**asked, filters={"operator": operator, "conditions": []})
+
+
+@pytest.mark.parametrize("filters", [[], (), "", 0, False, [YEAR]])
+def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any) -> None:
+    """As the list of filters that somebody without a team has: by CorrectiveRetriever it was taken for none."""
+    fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
+    for made in (load("corrective_retrieval", store=in_memory_store), CorrectiveRetriever(in_memory_store)):
+        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
+            made.run(query="When is a refund paid?", filters=filters)
+        assert made.run(query="When is a refund paid?", filters={})["documents"]

@@ -369,11 +369,16 @@ async def test_a_coroutine_function_hears_a_model_that_works_in_a_thread() -> No
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["the generator's", "the run's"])
-def test_a_coroutine_function_that_nobody_can_await_is_refused(own: bool) -> None:
-    """As by Haystack's generators; it passed for a model that failed, and the answer was an apology."""
+@pytest.mark.parametrize("is_object", [True, False])
+def test_a_coroutine_function_that_nobody_can_await_is_refused(own: bool, is_object: bool) -> None:
+    """It passed for a model that failed, with an apology as the answer; an object with such a method heard nothing."""
 
-    async def listen(chunk: StreamingChunk) -> None:
-        """Hear nothing."""
+    class Listening:
+        async def __call__(self, chunk: StreamingChunk) -> None:
+            """Hear nothing."""
+
+    listen: Any = Listening()
+    listen = listen if is_object else listen.__call__
 
     generator = AnswerGenerator(MockChatGenerator("one two", streaming_callback=listen if own else None))
     with pytest.raises(ConfigurationError, match=r"coroutine function as .*streaming_callback.*run_async"):

@@ -83,6 +83,16 @@ def test_the_graders_own_verdict_on_the_set_holds_whatever_the_thresholds() -> N
     assert by_mean["decision"]["verdict"] == "correct"
 
 
+def test_a_pass_that_had_nothing_to_grade_stays_ungraded_where_the_last_one_was() -> None:
+    """There is no last score of the set to go by, and no mistake of whoever connected the grader."""
+    router = CragRouter(aggregate="set", on_ungraded=["refine", "generate"])
+    unsearched = {"retrievers": {"bm25": {"status": "incomplete"}}}
+    first = router.run(query=QUESTION, documents=docs(0.4), report={"set_score": 0.1}, retrieval=unsearched)
+    assert (first["decision"]["verdict"], first["decision"]["action"]) == ("ungraded", "refine")
+    second = router.run(query=QUESTION, documents=[], state=first["state"], report={"signals": {}})["decision"]
+    assert (second["verdict"], second["judged_by"], len(second["kept"])) == ("ungraded", "retrieval_incomplete", 1)
+
+
 def test_what_a_rule_approved_needs_no_word_of_a_grader_on_the_set() -> None:
     """No grader was asked, so there is no report; and what one said of an earlier pass is about other documents."""
     approved = docs(1.0, status="approved")
@@ -835,6 +845,8 @@ def test_good_documents_can_stay_beside_what_the_web_was_to_replace() -> None:
     assert [grade.score for d in spared.kept if (grade := grade_of(d))] == [0.9, 0.7]
     assert route(docs(0.9, 0.5, 0.1), **settings)["web"].kept == ()
     assert route(docs(0.5, 0.1), keep_good=True, **settings)["web"].kept == ()
+    unasked = [Document(content="never graded")]
+    assert route(unasked, keep_good=True, on_ungraded="web")["web"].kept == ()
 
 
 def test_what_the_web_replaced_is_not_taken_up_again_unless_the_web_brought_nothing() -> None:

@@ -252,6 +252,7 @@ def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
     [
         {"weights": {}},
         {"weights": {"bm25": -1}},
+        {"weights": {"bm25": 1, "dense": -1}},
         {"weights": {"bm25": 1}, "fusion": "sum"},
         {"weights": {"bm25": 1}, "top_k": 0},
         {"weights": {"bm25": 1}, "similarity": {"dense": "cosine"}},

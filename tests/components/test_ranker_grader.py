@@ -148,6 +148,21 @@ def test_what_the_ranker_drops_or_does_not_score_is_failed() -> None:
     assert result["report"]["set_score"] == 0.8
 
 
+@pytest.mark.parametrize("score", ["0.9", True, 10**400, 1j])
+def test_a_score_that_is_no_number_is_none_and_leaves_the_others_as_they_are(score: Any) -> None:
+    """It was a failure of the whole ranking, whatever the others said."""
+
+    @component
+    class OneStrange:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+            return {"documents": [replace(documents[0], score=0.8), replace(documents[1], score=score)]}
+
+    result = RankerGrader(OneStrange()).run(query=QUESTION, documents=docs("a", "b"))
+    assert result["scores"] == [0.8, 0.5]
+    assert result["report"] == {"set_score": 0.8, "reasons": ["grader_partial:no_score"]}
+
+
 @pytest.mark.parametrize("ranker", [LostInTheMiddleRanker(), MetaFieldRanker("year"), MetaFieldGroupingRanker("kind")])
 def test_a_ranker_that_reads_no_question_is_refused(ranker: Any) -> None:
     """Of MetaFieldRanker's scores, 1/61 for the best, all documents of every question were irrelevant."""

@@ -184,18 +184,23 @@ def test_a_document_that_a_metadata_rule_cannot_compare_is_not_approved_and_ends
     assert prefilter.run(query=QUESTION, documents=documents[:1])["rule_name"] == "new"
 
 
+YEAR = {"field": "meta.year", "operator": "==", "value": 2020}
+
+
 @pytest.mark.parametrize(
     "conditions",
     [
-        {"field": "meta.year", "operator": "=>", "value": 2020},
+        {**YEAR, "operator": "=>"},
         {"field": "meta.y"},
         {"operator": "AND"},
         {"operator": "AND", "conditions": []},
         {},
+        {"operator": "AND", "conditions": [YEAR, {"field": "meta.kind", "operator": "=", "value": "page"}]},
+        {"operator": "NOT", "conditions": (YEAR, {"operator": "OR", "conditions": [YEAR, {"operator": "XOR"}]})},
     ],
 )
 def test_a_metadata_rule_that_cannot_be_read_is_refused_at_construction(conditions: dict[str, Any]) -> None:
-    """And not by the first question."""
+    """And not by the first question, or by the first one that comes to a condition behind others."""
     with pytest.raises(ConfigurationError, match="the metadata rule 'new' cannot be read"):
         RulePrefilter(metadata_rules={"new": conditions})
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from haystack import Document
 from makers import graded
 
 from haystack_integrations.crag.components.crag_router import CragRouter
@@ -59,6 +60,7 @@ def test_what_numpy_counts_is_plain_in_the_record() -> None:
     assert list(decision["signals"])[-1] == "7"
     assert (decision["verdict"], decision["coverage"]["llm_calls"]) == ("correct", 2)
     assert plain(object).startswith("<class")
+    assert (type(plain(np.str_("a"))), plain(b"a")) == (str, "b'a'")
 
 
 def test_a_measurement_that_is_no_number_is_null_in_the_record() -> None:
@@ -109,7 +111,10 @@ def test_what_is_not_what_its_name_says_is_refused(report: dict[str, Any], told:
 @pytest.mark.parametrize(
     ("retrieval", "told"),
     [
-        ({"retrievers": {"bm25": "slow"}}, "as a retrieval's report, wanted what EvidenceJoiner gives"),
+        (
+            {"retrievers": {"bm25": "slow"}},
+            "got a dict as a retrieval's report, for `retrievers`, wanted what EvidenceJoiner gives",
+        ),
         ({"status": "slow"}, "got 'slow' as the status of a search, wanted one of ['ok', 'incomplete', 'failed']"),
         ({"retrievers": {"bm25": {"status": "slow"}}}, "got 'slow' as the status of a search"),
     ],
@@ -118,6 +123,25 @@ def test_a_report_of_a_search_in_words_of_its_own_is_refused(retrieval: Any, tol
     with pytest.raises(ConfigurationError) as refused:
         decided({}, retrieval)
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("asked", ["five", ["a"], True, None, -1])
+def test_a_number_of_a_cascade_that_is_none_takes_no_verdict_back(asked: Any) -> None:
+    """It ended the run by a TypeError."""
+    decision = decided({"set_score": 0.1, "cascade": {"asked": asked}}, aggregate="set", on_incorrect="abstain")
+    assert decision["verdict"] == "incorrect"
+
+
+@pytest.mark.parametrize("place", [*"reasons set_score signals cascade limit llm_calls".split(), "retrieval", "status"])
+@pytest.mark.parametrize(
+    "value", [Document(content="Our salaries."), object(), "Our salaries, from the first to the last."]
+)
+def test_what_stands_in_the_wrong_place_is_not_quoted(place: str, value: Any) -> None:
+    """It may be a document or a reply; messages go to logs."""
+    retrieval = {"retrieval": {"retrievers": [value]}, "status": {"status": value}}.get(place)
+    with pytest.raises(ConfigurationError) as refused:
+        decided({"set_score": 0.5, place: {1: value} if place == "reasons" else [value]}, retrieval)
+    assert "alaries" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

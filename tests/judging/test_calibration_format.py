@@ -195,6 +195,9 @@ def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
     """With the way out of each."""
     with pytest.raises(ConfigurationError, match=r"'none.json' cannot be read \(No such file.*; correct the path"):
         load_calibration("none.json")
+    for path in ("~nobody-by-this-name/own.json", "own\0.json"):
+        with pytest.raises(ConfigurationError, match=r"cannot be read \(.*; correct the path"):
+            load_calibration(path)
     with pytest.raises(ConfigurationError, match=r"IsADirectoryError.*; write it again"):
         load_calibration(str(tmp_path))
 

@@ -15,7 +15,7 @@ from haystack.components.joiners import BranchJoiner
 from haystack.tracing.utils import coerce_tag_value
 from makers import fill, grading_by, scripted
 
-from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
+from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader, ReportingRetriever
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.sealing import Sealed
@@ -407,6 +407,9 @@ def test_a_store_without_a_server_is_searched_in_a_thread(
     assert (result["crag"]["verdict"] == "correct") is found
     for one in (rag.pipeline.get_component(name).retriever for name in ("bm25", "dense")):
         assert bool(asyncio.run(one.run_async())["documents"]) is found
+    unloaded = ReportingRetriever(LocalRetriever(Local(**servers), "query"))  # as Hayhooks reads it from a YAML
+    for _ in range(2):
+        assert bool(asyncio.run(unloaded.run_async(query=QUESTION))["documents"]) is found
 
 
 @pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from math import inf
 from typing import Any, Final, get_args
 
@@ -30,6 +30,7 @@ from haystack_integrations.crag.chat import (
 )
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.homes import runs_here
+from haystack_integrations.crag.streaming import is_awaited
 from haystack_integrations.crag.vocabulary import FEWER
 
 logger = logging.getLogger(__name__)
@@ -150,7 +151,7 @@ class AnswerModel:
         """Refuse what generators refuse, before it passes for a model that failed."""
         own = {"the chat generator's own streaming_callback": self._own_listener}
         for name, listener in {"streaming_callback": callback, **own}.items():
-            if iscoroutinefunction(listener):
+            if is_awaited(listener):
                 msg = f"got a coroutine function as {name}, which run cannot await; pass a function, or call run_async"
                 raise ConfigurationError(msg)
 

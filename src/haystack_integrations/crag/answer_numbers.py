@@ -27,11 +27,13 @@ _RAISED: Final = re.compile(r"(?<=\d)[\u00b2\u00b3\u00b9\u2070-\u2079]+")
 _PART: Final = re.compile(r"(?:(?<=\d) ?)?[\u00bc-\u00be]")
 _OTHER_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _SCALED: Final = re.compile(
-    rf"(?<!\d)(\d{{1,12}})(?:[.,](\d{{1,12}}))? ?(?:({'|'.join(ZEROS)})s?|({'|'.join(SHORT_ZEROS)}))\b", re.IGNORECASE
+    rf"(?<!\d)(?<!\d[.,])(\d{{1,12}}(?:[.,]\d{{1,12}}){{0,4}}) ?(?:({'|'.join(ZEROS)})s?|({'|'.join(SHORT_ZEROS)}))\b",
+    re.IGNORECASE,
 )
 # Years of which the second has lost its century: 2024/25 and its like. 2024-11-25 is a day.
 _SPAN: Final = re.compile(r"(?<![\d./-])((?:1\d|20)(\d\d))[/\u2010-\u2014-](\d\d)(?![\d/-])")
 _SMALL: Final = 12
+_GROUP: Final = 3
 _REMEMBERED: Final = 2_000_000  # letters of texts whose numbers are kept: documents come again for other questions
 MOST_NUMBERS: Final = 20
 """How many of an answer's numbers are told at most."""
@@ -66,19 +68,19 @@ def unsupported_numbers(answer: str, evidence: Iterable[str], *, amounts: bool =
     standing = set(chain.from_iterable(each.standing for each in texts))
     if not (left := [number for number in written if number not in standing]):
         return []
+    scaled = {found[1]: _scaled(found) for found in _SCALED.finditer(text)}
     # The other ways of writing take most of the time, and this one is of large numbers.
-    is_long = max(len(_digits(number)) for number in left) > min(ZEROS.values())
+    is_long = any(number in scaled or len(_digits(number)) > min(ZEROS.values()) for number in left)
     forms = (each.forms(scaled=is_long, amounts=amounts) for each in texts)
     known = set(chain.from_iterable(forms))
-    scaled = {text[found.start() : found.end(2 if found[2] else 1)]: _scaled(found) for found in _SCALED.finditer(text)}
-    scaled |= {number: digits for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
-    scaled |= {year[2:]: year for year in _last_years(text)}
+    scaled |= {number: [digits] for whole, digits in numerals(text) for number in _NUMBER.findall(whole)}
+    scaled |= {year[2:]: [year] for year in _last_years(text)}
     missing = [
         number
         for number in left
         if _digits(number) not in known
         and not (amounts and _amount(number) in known)
-        and scaled.get(number) not in known
+        and known.isdisjoint(scaled.get(number, ()))
         and not _are_known(number, known)
     ]
     return missing[:MOST_NUMBERS]
@@ -159,11 +161,14 @@ def _are_known(number: str, known: Collection[str]) -> bool:
     return all(len(part) > 1 and _digits(part) in known for part in parts)
 
 
-def _scaled(found: re.Match[str]) -> str:
-    """Write 1.5 million out."""
-    whole, part, scale, short = found.groups(default="")
+def _scaled(found: re.Match[str]) -> list[str]:
+    """Write 1.5 million out, and 1,200 million both as that and as 1.2 million: either mark may be of either kind."""
+    number, scale, short = found.groups(default="")
     zeros = ZEROS[scale.lower()] if scale else SHORT_ZEROS[short.lower()]
-    return f"{whole}{part.ljust(zeros, '0')}".lstrip("0")
+    *whole, last = re.split("[.,]", number)
+    with_part = ["".join(whole) + last.ljust(zeros, "0")] if whole else []
+    in_groups = ["".join(whole) + last + "0" * zeros] if not whole or len(last) == _GROUP else []
+    return [digits.lstrip("0") for digits in (*with_part, *in_groups)]
 
 
 def _last_years(text: str) -> Iterator[str]:
@@ -198,7 +203,7 @@ class _Numbers:
 
     @cached_property
     def _scaled(self) -> frozenset[str]:
-        return frozenset(map(_scaled, _SCALED.finditer(self.text)))
+        return frozenset(chain.from_iterable(map(_scaled, _SCALED.finditer(self.text))))
 
     @cached_property
     def _spelled(self) -> frozenset[str]:

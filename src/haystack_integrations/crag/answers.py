@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from itertools import chain
+from numbers import Number
 from typing import Any, Final
 
 from haystack import Document
@@ -186,6 +187,6 @@ def _invented(text: str, question: str, passages: Sequence[Document]) -> list[st
     values = [value for passage in passages for value in passage.meta.values()]
     # Of mappings nothing is told: most are a program's, as the boxes of a page's words, whose numbers say anything.
     listed = chain.from_iterable(value for value in values if isinstance(value, list | tuple | set | frozenset))
-    told = (str(value) for value in chain(values, listed) if isinstance(value, str | int | float | date))
+    told = (str(value) for value in chain(values, listed) if isinstance(value, str | Number | date))
     shown = chain((question,), (passage.content or "" for passage in passages), told)
     return unsupported_numbers(without_citations(text), shown, amounts=True)

@@ -34,12 +34,13 @@ def load(path: str | None, shipped: str, make: Callable[[Mapping[str, Any]], Mod
     if path is None:
         found = _of_package(shipped, make)
         return found
-    file = Path(path).expanduser()
     try:
+        file = Path(path).expanduser()
         now = file.stat()
-    except OSError as error:
+    except (OSError, RuntimeError, ValueError) as error:  # also of nobody's home, and for a zero byte
+        why = error.strerror if isinstance(error, OSError) else error
         msg = (
-            f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({error.strerror}); "
+            f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({why}); "
             f"correct the path, or leave calibration empty for the model in this package"
         )
         raise ConfigurationError(msg) from None

@@ -51,9 +51,9 @@ class ChatModel:
     """
 
     model: str
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)  # it may hold a password
     api_key: str | None = field(default=None, repr=False)
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     judging: "ChatModel | None" = None
 
     def generator(self, timeout: float) -> "OpenAIChatGenerator":
@@ -181,12 +181,14 @@ def _options(name: str) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or _OURS & found.keys():
+        got = ", ".join(sorted(_OURS & found.keys())) if isinstance(found, dict) else f"a {type(found).__name__}"
+    except ValueError as error:
+        found, got = None, f"no JSON ({error})"
+    if not isinstance(found, dict) or got:
+        # The text is not shown: the headers in it may hold a key.
         msg = (
             f"the setting {name} must be a JSON object of what the chat model's API takes besides {sorted(_OURS)}, "
-            f'such as {{"reasoning_effort": "low"}}, but got {text!r}; correct or unset it'
+            f'such as {{"reasoning_effort": "low"}}, but got {got}; correct or unset it'
         )
         raise ConfigurationError(msg)
     if found and (unknown := sorted(found.keys() - _known_to_client())):

@@ -16,15 +16,16 @@ _BESIDE: Final = rf"\s*[,;\u060c\u061b\u3001\uff0c\uff1b]\s*(?:{_AND})?|\s*&\s*|
 # Where in the passage: "page 3", "pp. 3-4", in any language. A year behind words ("May 2024") is no place.
 _PLACE: Final = (
     rf"\s*[,:]\s*(?!(?:{_WORD}|{_AND})\d)(?:[^\W\d_]{{1,12}}(?:\.\s*|\s+)|[^\W\d_]{{2,12}}|\u00a7+\s*)"
-    rf"\d{{1,3}}(?!\d)(?:{_TO}\d{{1,3}}(?!\d))?"
+    r"\d{1,3}(?!\d)"
 )
+# The end of "pp. 3-4" is read as what is beside: in two ways, each of them would double the time of an open bracket.
 _ONE: Final = rf"{_KIND}\d{{1,3}}(?:{_PLACE})?"
 _CITED: Final = re.compile(
     rf"[\[\u3010\u3014\uff3b]\s*({_ONE}(?:(?:{_BESIDE}|{_TO}){_ONE})*)\s*"
     r"(?:\u2020[^\n\[\]\u3010\u3011]{0,40})?[\]\u3011\u3015\uff3d]",
     re.IGNORECASE,
 )
-_PLACES: Final = re.compile(_PLACE, re.IGNORECASE)
+_PLACES: Final = re.compile(rf"{_PLACE}(?:{_TO}\d{{1,3}}(?!\d))?", re.IGNORECASE)
 _WORDS: Final = re.compile(_WORD, re.IGNORECASE)
 _RANGE: Final = re.compile(rf"(\d{{1,3}}){_TO}{_KIND}(\d{{1,3}})", re.IGNORECASE)
 # The prompt shows passages, so a model may say of them what it is to say of documents.

@@ -167,13 +167,13 @@ _ends: Final[ContextVar[float]] = ContextVar("crag_ends", default=inf)
 
 
 def time_left() -> float:
-    """Tell for how many seconds `run_within` will still wait for the component that runs here; `inf` without it."""
+    """Tell for how many seconds anybody will still wait in `run_within` for what runs here; `inf` without it."""
     return _ends.get() - monotonic()
 
 
 @contextmanager
 def _waiting(seconds: float) -> Iterator[None]:
-    before = _ends.set(monotonic() + seconds)
+    before = _ends.set(min(_ends.get(), monotonic() + seconds))  # who waits for who waits here may wait less
     try:
         yield
     finally:

@@ -84,6 +84,8 @@ class WebSearchError(CragError, RuntimeError):
         self.kind, self.retry_after_s = kind, retry_after_s
 
 
+_WORD: Final = 20  # letters
+
 OWN_AUTHORITY: Final = (
     "where an authority of your own has signed that, name the PEM file of the authority's certificate in SSL_CERT_FILE"
 )
@@ -131,6 +133,18 @@ def unreadable_certificates(file: str) -> str | None:
     except OSError as error:  # also what the reader of certificates raises
         return type(error).__name__
     return None
+
+
+def shown(value: object) -> str:
+    """
+    Show in a message what a run was given, which may be a document or a reply in the wrong place.
+
+    :param value: Anything.
+    :returns: A number or a word as it is; of anything else only what it is.
+    """
+    if value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _WORD):
+        return repr(value)
+    return f"a {'long text' if isinstance(value, str) else type(value).__name__}"
 
 
 def told(error: BaseException) -> Iterator[BaseException]:

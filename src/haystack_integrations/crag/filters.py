@@ -1,5 +1,6 @@
 """Filters that restrict nothing or everything: whose list of conditions is empty, as by somebody without a team."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from haystack.errors import FilterError
@@ -22,11 +23,15 @@ def is_void(filters: Any) -> bool:
 
 def refuse_void(filters: Any) -> None:
     """
-    Refuse such filters, on whatever store: who may see nothing would see all of it.
+    Refuse such filters, on whatever store: who may see nothing would see all of it. So would who has an empty list of
+    filters, where that is taken for none.
 
     :param filters: Haystack filters, or None.
-    :raises FilterError: For an empty list of conditions.
+    :raises FilterError: For an empty list of conditions, and for what is no mapping.
     """
+    if not isinstance(filters, Mapping | None):
+        msg = f"got a {type(filters).__name__} as filters, wanted a mapping, or None for no filters"
+        raise FilterError(msg)
     if is_void(filters):
         msg = (
             "got filters with no or an empty list of conditions, wanted at least one; leave out what restricts nothing"

@@ -5,6 +5,7 @@ from asyncio import AbstractEventLoop, get_running_loop, wait_for
 from asyncio import Lock as LoopLock
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
@@ -32,6 +33,7 @@ _homes: Final[WeakKeyDictionary[Any, AbstractEventLoop]] = WeakKeyDictionary()
 _doors: Final[WeakKeyDictionary[Any, _Door]] = WeakKeyDictionary()
 _doors_on_loops: Final[WeakKeyDictionary[Any, _Door]] = WeakKeyDictionary()
 _known: Final[WeakSet[Any]] = WeakSet()
+_entered: Final[ContextVar[frozenset[int]]] = ContextVar("crag_entered", default=frozenset())
 _of_parent: Final[list[Any]] = []
 _lock = Lock()
 
@@ -88,10 +90,9 @@ def first_alone(store: Any) -> Iterator[None]:
 
     :param store: A store of a server, so that no document is in the client.
     """
-    with _lock:
-        door = _doors.setdefault(store, _Door())
-    with ExitStack() as alone:
-        if not door.is_open and door.lock.acquire(timeout=_WAIT_S):
+    door = _door_before(store, _doors)
+    with _entering(store) as is_outer, ExitStack() as alone:
+        if is_outer and not door.is_open and door.lock.acquire(timeout=_WAIT_S):
             alone.callback(door.lock.release)
             if door.is_open:
                 alone.close()
@@ -112,24 +113,41 @@ async def first_alone_async(store: Any) -> AsyncIterator[None]:
 
     :param store: As `first_alone`; it is at home here.
     """
-    here = get_running_loop()
-    with _lock:
-        door = _doors_on_loops.get(store)
-        if door is None or door.loop is not here:
-            door = _doors_on_loops[store] = _Door(loop=here)
-    async with AsyncExitStack() as alone:
-        if not door.is_open:
-            await alone.enter_async_context(door.loop_lock)
-            if door.is_open:
-                await alone.aclose()
-        try:
-            yield
-        except BaseException:  # also when it took too long: that client may be stuck
-            for client in () if door.is_open else _taken(store, _ASYNC_CLIENTS):
-                with suppress(Exception):
-                    await wait_for(client.close(), _PATIENCE_S)
-            raise
-        door.is_open = True
+    door = _door_before(store, _doors_on_loops, get_running_loop())
+    with _entering(store) as is_outer:
+        async with AsyncExitStack() as alone:
+            if is_outer and not door.is_open:
+                await alone.enter_async_context(door.loop_lock)
+                if door.is_open:
+                    await alone.aclose()
+            try:
+                yield
+            except BaseException:  # also when it took too long: that client may be stuck
+                for client in () if door.is_open else _taken(store, _ASYNC_CLIENTS):
+                    with suppress(Exception):
+                        await wait_for(client.close(), _PATIENCE_S)
+                raise
+            door.is_open = True
+
+
+def _door_before(store: Any, doors: WeakKeyDictionary[Any, _Door], loop: AbstractEventLoop | None = None) -> _Door:
+    with _lock, suppress(TypeError):
+        door = doors.get(store)
+        if door is None or door.loop is not loop:
+            door = doors[store] = _Door(loop=loop)
+        return door
+    return _Door(is_open=True)  # nothing that can be remembered, as of a dataclass
+
+
+@contextmanager
+def _entering(store: Any) -> Iterator[bool]:
+    """Tell whether a search is within no other one of its store, as in a retriever around one: those never wait."""
+    entered = _entered.get()
+    token = _entered.set(entered | {id(store)})
+    try:
+        yield id(store) not in entered
+    finally:
+        _entered.reset(token)
 
 
 def links(part: Any) -> list[Any]:

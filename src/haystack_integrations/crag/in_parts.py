@@ -77,4 +77,4 @@ def _compared(operator: str, number: int) -> dict[str, Any]:
 
 
 def _slot(id_: str) -> int:
-    return int.from_bytes(blake2b(id_.encode(), digest_size=2).digest())
+    return int.from_bytes(blake2b(id_.encode(errors="surrogatepass"), digest_size=2).digest())

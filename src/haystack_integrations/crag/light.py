@@ -42,7 +42,9 @@ def light(kind: Kind) -> Kind:
 
     @wraps(run)  # with the signature and the output types, which Haystack compares
     async def run_async(self: Any, *args: Any, **inputs: Any) -> Any:
-        return run(self, *args, **inputs)
+        # Who inherits this and has a `run` of its own means that one.
+        of_class: Any = type(self)
+        return (of_class.run if of_class.run_async is run_async else run)(self, *args, **inputs)
 
     made.run_async = run_async
     return kind
@@ -71,8 +73,9 @@ def search_in_thread(part: Any) -> None:
     :param part: Any component, or one with such a retriever inside; all others stay as they are.
     """
     for retriever in searching(part):
-        store = store_of(retriever)
-        if store is not None and hasattr(retriever, "run_async") and _servers_of(store) == {""}:
+        store, known = store_of(retriever), getattr(getattr(retriever, "run_async", None), "func", None)
+        is_open = store is not None and hasattr(retriever, "run_async") and known not in (to_thread, _at_home)
+        if is_open and _servers_of(store) == {""}:
             retriever.run_async = partial(to_thread, retriever.run)
 
 

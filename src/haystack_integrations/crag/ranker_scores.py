@@ -12,6 +12,7 @@ from haystack.tracing.tracer import Span
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, question_id, set_score_of, with_grade
+from haystack_integrations.crag.inputs import finite
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.evaluations import tell_grading
 from haystack_integrations.crag.sockets import sockets_of
@@ -118,8 +119,8 @@ class Ranking:
         for document in sent["documents"]:
             scores.setdefault(document.id, document.score)
         for document in self.asked:
-            score = scores.get(document.id)
-            if score is None or not math.isfinite(score):
+            score = finite(scores.get(document.id))
+            if score is None:
                 self.fail([document], "not_ranked" if document.id not in scores else "no_score")
             else:
                 grade = _unit(score) if scale == "unit" else _logistic(slope * (score - middle))

@@ -13,7 +13,9 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.chat import kind_of, status_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.light import search_at_home
+from haystack_integrations.crag.filters import refuse_void
+from haystack_integrations.crag.interrupts import let_end
+from haystack_integrations.crag.light import search_at_home, search_in_thread
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.sockets import named, sockets_of
@@ -48,7 +50,9 @@ def filters_for(policy: FilterPolicy, own: Filters, of_run: Filters) -> Filters:
     :param own: The retriever's.
     :param of_run: The run's; empty ones are none.
     :returns: The filters; merged, both hold.
+    :raises FilterError: For filters of the run that are no mapping, or have no conditions.
     """
+    refuse_void(of_run)
     if policy is FilterPolicy.MERGE and own and of_run:
         return {"operator": "AND", "conditions": [own, of_run]}
     return of_run or own
@@ -127,9 +131,9 @@ def search_within(retriever: Any, asked: Mapping[str, Any], limit: Limit) -> Fou
     :param asked: Its inputs.
     :param limit: How long it may take.
     :returns: What it found; trouble on the way is in the report, not raised.
-    :raises Exception: For a mistake that somebody has to put right; see `failed`.
+    :raises Exception: For a mistake that somebody has to put right, see `failed`; such as filters of no conditions.
     """
-    search_at_home(retriever)  # `load` has seen to it, but Hayhooks reads a YAML by itself
+    _prepare(retriever, asked)
     try:
         return _brought(retriever, run_within(retriever, limit.seconds, asked))
     except Exception as error:
@@ -145,11 +149,18 @@ async def search_within_async(retriever: Any, asked: Mapping[str, Any], limit: L
     :param limit: As `search_within`.
     :returns: As `search_within`.
     """
-    search_at_home(retriever)
+    _prepare(retriever, asked)
     try:
         return _brought(retriever, await run_within_async(retriever, limit.seconds, asked))
     except Exception as error:
         return _unsearched(error, limit)
+
+
+def _prepare(retriever: Any, asked: Mapping[str, Any]) -> None:
+    """See to what a loaded pipeline has seen to; but Hayhooks reads a YAML by itself, and an app has its own."""
+    refuse_void(asked.get("filters"))
+    search_in_thread(retriever)
+    search_at_home(retriever)
 
 
 def failed(error: Exception, limit: Limit) -> Found:
@@ -162,6 +173,7 @@ def failed(error: Exception, limit: Limit) -> Found:
     :raises Exception: The error, where it, or what it was made of, is a mistake in an argument, in settings, filters or
         a program, or ends the run.
     """
+    let_end(error)
     if any(_is_mistake(one) for one in (error, error.__cause__)):
         raise error
     return not_searched(limit.name if isinstance(error, TimeoutError) else kind_of(error))

@@ -1,6 +1,6 @@
 """What RulePrefilter reads: vector similarities, as documents or an agent's tool calls tell them, and metadata."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from haystack import Document, logging
@@ -70,13 +70,22 @@ def check_rules(rules: Mapping[str, Any]) -> None:
     """
     for name, conditions in rules.items():
         try:
-            document_matches_filter(conditions, Document(content=""))
+            # Each by itself: of several that all have to hold the first that does not hides what is behind it.
+            for condition in _each_of(conditions):
+                document_matches_filter(condition, Document(content=""))
         except (FilterError, TypeError, AttributeError) as error:
             msg = f"the metadata rule {name!r} cannot be read: {error}; write it in Haystack's filter syntax"
             raise ConfigurationError(msg) from error
         if is_void(conditions):
             msg = f"the metadata rule {name!r} cannot be read: it has an empty list of conditions; give at least one"
             raise ConfigurationError(msg)
+
+
+def _each_of(conditions: Any) -> Iterator[Any]:
+    yield conditions
+    within = conditions.get("conditions") if isinstance(conditions, dict) else None
+    for condition in within if isinstance(within, list | tuple) else ():
+        yield from _each_of(condition)
 
 
 def fulfils(document: Document, conditions: dict[str, Any], name: str) -> bool:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
@@ -16,6 +16,8 @@ from haystack_integrations.crag.errors import ConfigurationError, StoreError
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
+
+_BETWEEN: Final = re.compile(r",(?!(?:(?!://).)*@)")
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,10 @@ def nodes_of(url: str) -> list[str]:
     """
     List the servers of an address.
 
-    :param url: One address; of a cluster all of them, with commas between.
+    :param url: One address; of a cluster all of them, with commas between. A comma before an `@` is of a password.
     :returns: The addresses, each once: the client refuses one that it is told twice. Behind a last comma is none.
     """
-    return list(dict.fromkeys(node for part in url.split(",") if (node := part.strip())))
+    return list(dict.fromkeys(node for part in _BETWEEN.split(url) if (node := part.strip())))
 
 
 def open_store(name: str, url: str | None = None, index: str = "crag") -> Any:
@@ -159,7 +161,7 @@ class Server:
     :param ingest_pipeline: Ingest pipeline of writes, or None.
     """
 
-    hosts: Any
+    hosts: Any = field(repr=False)  # they may hold a password
     index: str
     api_key: Any = field(repr=False)
     options: dict[str, Any] = field(repr=False)

@@ -67,11 +67,21 @@ def heard(
         if in_thread:
             yield parts.passed_on(asyncio.get_running_loop())
         else:  # by kind, since generators refuse a coroutine function where they cannot await it
-            yield parts.passed_async if iscoroutinefunction(callback) else parts.passed
+            yield parts.passed_async if is_awaited(callback) else parts.passed
     except ListenerStop as stop:
         raise ListenerError(stop.error) from stop.error
     finally:
         parts.over.set()
+
+
+def is_awaited(listener: object) -> bool:
+    """
+    Tell whether a callback is a coroutine function, or an object that is called by one.
+
+    :param listener: A callback, or None.
+    :returns: Whether it hears nothing where nobody awaits it.
+    """
+    return iscoroutinefunction(listener) or iscoroutinefunction(getattr(listener, "__call__", None))  # noqa: B004
 
 
 class _Parts:

@@ -9,7 +9,7 @@ from haystack import logging
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.deciding.retrieval_report import checked_retrieval
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, shown
 from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.sealing import Sealed
 from haystack_integrations.crag.vocabulary import BUDGET_LIMITS, Verdict
@@ -69,15 +69,17 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return float(value)  # NumPy's is one, and no plain one
-    if isinstance(value, str | bool | int):
-        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # NumPy's is one, too, and so is a member of an Enum
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, Mapping):
         return {str(name): entry if type(entry) in _PLAIN else plain(entry) for name, entry in value.items()}
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     if isinstance(value, Sealed):
         return plain(value.content)
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
         return [plain(entry) for entry in value]
     return str(value)
 
@@ -121,5 +123,5 @@ def _verdict(value: Any) -> Any:
 
 
 def _refuse(name: str, value: object, wanted: str) -> None:
-    msg = f"got {value!r} as {name} in the grader's report, wanted {wanted}"
+    msg = f"got {shown(value)} as {name} in the grader's report, wanted {wanted}"
     raise ConfigurationError(msg)

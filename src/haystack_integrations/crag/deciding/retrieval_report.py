@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal, cast, get_args
 
 from haystack_integrations.crag.deciding.decisions import Judgement
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, shown
 from haystack_integrations.crag.vocabulary import NONE_TO_SEARCH
 
 ReportStatus = Literal["ok", "incomplete", "failed"]
@@ -40,7 +40,11 @@ def checked_retrieval(report: Any) -> dict[str, Any] | None:
         return None
     said = report.get("retrievers", {}) if isinstance(report, Mapping) else None
     if not isinstance(said, Mapping) or not all(isinstance(one, Mapping) for one in said.values()):
-        msg = f"got {report!r} as a retrieval's report, wanted what EvidenceJoiner gives: its status and `retrievers`"
+        got = shown(report if said is None else said)
+        msg = (
+            f"got {got} as a retrieval's report{'' if said is None else ', for `retrievers`'}, wanted what "
+            "EvidenceJoiner gives: its status, and under `retrievers` a mapping for each"
+        )
         raise ConfigurationError(msg)
     each = {name: _with_status(one) for name, one in said.items()}
     return {**_with_status({"status": _status([one["status"] for one in each.values()]), **report}), "retrievers": each}
@@ -50,7 +54,7 @@ def _with_status(report: Mapping[str, Any]) -> dict[str, Any]:
     """Take a search that names no status for a whole one, and refuse a status that is none."""
     known = {"status": "ok", **report}
     if known["status"] not in get_args(ReportStatus):
-        msg = f"got {known['status']!r} as the status of a search, wanted one of {list(get_args(ReportStatus))}"
+        msg = f"got {shown(known['status'])} as the status of a search, wanted one of {list(get_args(ReportStatus))}"
         raise ConfigurationError(msg)
     return known
 

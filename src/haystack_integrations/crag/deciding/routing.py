@@ -17,6 +17,7 @@ from haystack_integrations.crag.deciding.reports import read_report, usage_of
 from haystack_integrations.crag.deciding.retrieval_report import doubted, status_of_run
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.grades import grade_of, origin_of, question_id, set_score_of, taken_up, unite
+from haystack_integrations.crag.inputs import is_number
 from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.observing.telemetry import set_tags, trace, traced_id
 from haystack_integrations.crag.state import CragState, known_grades, never_judged
@@ -109,6 +110,10 @@ class Routing:
         if "set_score" not in report and known.trail:
             # A correction that had nothing to grade brings no word on the set: the last one still holds.
             last = known.trail[-1]
+            if self.aggregate == "set" and last["verdict"] == "ungraded" and _known_already(documents, known):
+                held = judge(documents, self.thresholds, question=question, aggregate="max")
+                if not held.counts["approved"]:
+                    return replace(held, verdict="ungraded", score=None, rule=last["judged_by"])
             of_set = {"set_score": last["score"]}
             of_set |= {"set_verdict": last["verdict"]} if last["judged_by"] == SET_VERDICT else {}
             least = last["thresholds"].get("correct_from")
@@ -127,8 +132,7 @@ class Routing:
             judgement = replace(judgement, correct_from=least)
         elif not documents and known.trail:  # nothing was judged: what was promised of the run still holds
             judgement = replace(judgement, correct_from=known.trail[-1]["thresholds"].get("correct_from"))
-        nothing_new = bool(documents) and all(document.id in known.seen for document in documents)
-        if nothing_new and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
+        if _known_already(documents, known) and _asked_the_web(known) and known.trail[-1]["verdict"] != "ungraded":
             return _unchanged(judgement, known)
         return _taken_back(judgement, report)
 
@@ -138,6 +142,11 @@ def _received(documents: Sequence[Document], question: str, mode: str, not_asked
     if mode != "off":
         tell_of_other_question(documents, question, not_asked)
     return taken_up(documents, question)
+
+
+def _known_already(documents: Sequence[Document], known: CragState) -> bool:
+    """Tell whether a pass brought documents, and all of them were seen before."""
+    return bool(documents) and all(document.id in known.seen for document in documents)
 
 
 def _asked_the_web(known: CragState) -> bool:
@@ -176,7 +185,8 @@ def _taken_back(judgement: Judgement, report: Mapping[str, Any]) -> Judgement:
     It was asked about the very documents that may answer. Those that the scorer was sure of are no majority against
     them: with fewer than half of the documents asked about judged, the retrieval is ungraded.
     """
-    asked = (report.get("cascade") or {}).get("asked", 0)
+    told = (report.get("cascade") or {}).get("asked")
+    asked = max(told, 0) if is_number(told) else 0
     if not asked or judgement.verdict != "incorrect" or 2 * judgement.counts["failed"] <= asked:
         return judgement
     return replace(judgement, verdict="ungraded", score=None, rule=GRADER_FAILED)

@@ -124,14 +124,15 @@ class LoadedPipeline(SuperComponent):
 
         :param inputs: As for `run`.
         :returns: Values by component and socket.
-        :raises FilterError: For filters with an empty list of conditions.
+        :raises FilterError: For filters with an empty list of conditions, or that are no mapping.
         """
-        refuse_void(inputs.get("filters"))
         sockets = sockets_of(self, "input") or {}
         arguments: dict[str, dict[str, Any]] = {name: {"sealed": True} for name in self._sealing()}
         for name, value in inputs.items():
             if value is not None and value is sockets[name].default_value:
                 continue  # Haystack's placeholder for what a pipeline around this one was not given
+            if name == "filters":
+                refuse_void(value)
             for path in self.input_mapping[name]:
                 part, _, socket = path.partition(".")
                 arguments.setdefault(part, {})[socket] = value
