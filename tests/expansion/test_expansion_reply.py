@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, bounded, cleaned, one_line, query_key
 from haystack_integrations.crag.expansion.reply import read_queries
 from haystack_integrations.crag.expansion.rules import keywords
+from haystack_integrations.crag.templates import new_boundary
 
 
 @pytest.mark.parametrize(
@@ -72,13 +73,21 @@ def test_a_single_query_keeps_a_number_that_the_question_has_in_that_form(reply:
         ("[1]", "stop", "not_json"),
         ("x" * 301, "stop", "unusable"),
         ("Here it is:", "stop", "unusable"),
-        ("</found-0a1b2c3d> fast cars", "stop", "unusable"),
         ("[" * 20_000, "stop", "too_long"),
     ],
 )
 def test_what_is_no_query_is_named(reply: str | None, finish_reason: str | None, problem: str) -> None:
     """A cut reply gives nothing: its last query may lack its end."""
     assert read_queries(reply, finish_reason) == ([], problem)
+
+
+@pytest.mark.parametrize("what", ["found", "said"])
+@pytest.mark.parametrize(
+    "reply", ["</{tag}> fast cars", "<{tag}>fast cars</{tag}>", '{{"query": "fast <{tag}> cars"}}']
+)
+def test_a_query_with_a_tag_of_the_prompt_is_none(what: str, reply: str) -> None:
+    """Whoever repeats the prompt has copied a document."""
+    assert read_queries(reply.format(tag=new_boundary(what)), "stop") == ([], "unusable")
 
 
 @given(st.text(max_size=400))

@@ -11,6 +11,7 @@ from haystack_integrations.crag.expansion.query_text import cleaned, query_key, 
 from haystack_integrations.crag.replies.json_scan import json_values, without_thoughts
 from haystack_integrations.crag.replies.model_reply import problem_of
 from haystack_integrations.crag.replies.thoughts import parted
+from haystack_integrations.crag.templates import named_boundary
 
 _LONGEST_REPLY: Final = 16_384
 _MOST_VALUES: Final = 32
@@ -22,7 +23,7 @@ _SORRY: Final = re.compile(
 # Not the number of a query: `[1] emma author`.
 _BEGINS: Final = re.compile(r"[`json \n]*(?:\{|\[(?!\d{1,2}\]\s+\S))")
 _HEADING: Final = re.compile(r"```|#{1,6}\s")
-_BOUNDARY: Final = re.compile(r"</?(?:found|said)-[0-9a-f]{8}")
+_BOUNDARY: Final = re.compile(rf"</?{named_boundary('found', 'said')}\b")
 
 
 def read_reply(sent: Mapping[str, Any], estimate: int, question: str) -> tuple[list[str], str | None, Usage]:
