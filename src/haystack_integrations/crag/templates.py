@@ -10,6 +10,9 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from haystack_integrations.crag.errors import ConfigurationError
 
+UNRENDERED: Final = "template"
+"""A kind of failure: a user's template could not be rendered with what a run has, so that nothing was sent."""
+
 _LETTERS: Final = 7  # 32 random bits in half as many tokens as hexadecimal digits: `benchmarks/reply_tokens.py`
 
 
