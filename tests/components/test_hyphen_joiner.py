@@ -21,6 +21,9 @@ def joined(text: str) -> str:
         ("Infor- \nmation \nand information", "Information\nand information"),  # Tesseract's
         ("Infor-\nmation\nand information", "Information\nand information"),
         ("Infor-\nmation.\n\nMore information", "Information.\n\nMore information"),
+        ("The com-\npany's profit; company", "The company's\nprofit; company"),
+        ("Infor-\nmation(s).[3] More information", "Information(s).[3]\nMore information"),
+        ("infor-\nmation/infor-\nmation, information", "information\n/information,\ninformation"),
     ],
 )
 def test_a_word_that_stands_whole_elsewhere_is_joined(text: str, expected: str) -> None:

@@ -13,8 +13,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # Two letters on either side at least, as typesetters do; and what stands below goes on in small ones. Of a scan, text
 # recognition ends each line with a blank.
 _BROKEN: Final = re.compile(r"(?<![\w-])([^\W\d_]{2,})-[ \t]*\r?\n[ \t]*([^\W\d_]{2,})(?![\w-])")
-# A comma or full stop stays with its word, and the line ends once.
-_AND_REST: Final = re.compile(rf"{_BROKEN.pattern}([^\w\s]*)[ \t]*(?:\r?\n)?")
+# What stands at a word stays with it, be it a full stop or "'s", unless it is parted itself; and the line ends once.
+_AND_REST: Final = re.compile(rf"{_BROKEN.pattern}(\S*+(?<!-)|)[ \t]*(?:\r?\n)?")
 
 
 @component
