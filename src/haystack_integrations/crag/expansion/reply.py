@@ -50,8 +50,8 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
     :param finish_reason: Its own word on why it stopped.
     :param question: What the queries are for.
     :returns: The usable queries in order, each once, and what is wrong with the reply when there is none:
-        `content_filter`, `length` (it was cut: the end of a query may be missing), `empty`, `too_long`, `not_json` or
-        `unusable`.
+        `content_filter`, `length` or `interrupted` (it was cut: the end of a query may be missing), `empty`,
+        `too_long`, `not_json` or `unusable`.
     """
     problem = problem_of(text, finish_reason)
     if problem is not None:
