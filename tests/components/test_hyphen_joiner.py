@@ -56,6 +56,14 @@ def test_any_other_hyphen_stays(text: str) -> None:
     assert joined(text) == text
 
 
+def test_a_hyphen_of_unicodes_own_is_one_and_a_soft_one_is_never_a_words_own() -> None:
+    """As PDF files have them."""
+    assert joined("All infor\u2010\nmation here; information") == "All information\nhere; information"
+    for text in ("A well\u2010\nknown rule", "We re\u2010\nsort, and others re\u2010sort."):
+        assert joined(text) == text
+    assert joined("Vel\u00admor\u00ad\nran's law, and USA\u00ad\nReise") == "Vel\u00admorran's\nlaw, and USAReise\n"
+
+
 def test_a_joined_text_has_no_vectors_of_the_one_that_was_parted() -> None:
     """Neither dense nor sparse ones: a store would find it by the halves of its words."""
     sparse = SparseEmbedding(indices=[1], values=[1.0])
