@@ -81,6 +81,15 @@ def test_what_is_no_query_is_named(reply: str | None, finish_reason: str | None,
     assert read_queries(reply, finish_reason) == ([], problem)
 
 
+@pytest.mark.parametrize("asked", ["I can't log in", "Done, but I cannot log in!", "I can\u2019t log in, and now?"])
+def test_what_somebody_cannot_do_is_no_excuse_of_the_model(asked: str) -> None:
+    """The most usual beginning of what people write to a help desk."""
+    for query in ("I can't log in to the VPN", "I cannot log in to the VPN"):
+        assert read_queries(query, "stop", asked) == ([query], None)
+        assert read_queries(query, "stop", "How do I log in?") == ([], "unusable")
+    assert read_queries("Sorry, I can't help with that.", "stop", asked) == ([], "unusable")
+
+
 @pytest.mark.parametrize("what", ["found", "said"])
 @pytest.mark.parametrize(
     "reply", ["</{tag}> fast cars", "<{tag}>fast cars</{tag}>", '{{"query": "fast <{tag}> cars"}}']

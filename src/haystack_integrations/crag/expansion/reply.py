@@ -17,9 +17,8 @@ _LONGEST_REPLY: Final = 16_384
 _MOST_VALUES: Final = 32
 _MOST_LINES: Final = 64
 _NAMES: Final = ("queries", "query", "questions", "question", "sub_questions", "subquestions", "keywords", "text", "q")
-_SORRY: Final = re.compile(
-    r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|i (?:can['\u2019]?t|cannot)\b|as an ai\b", re.IGNORECASE
-)
+_SORRY: Final = re.compile(r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|as an ai\b", re.IGNORECASE)
+_CANNOT: Final = re.compile(r"\bi can(?:['\u2019]?t|not)\b", re.IGNORECASE)
 # Not the number of a query: `[1] emma author`.
 _BEGINS: Final = re.compile(r"[`json \n]*(?:\{|\[(?!\d{1,2}\]\s+\S))")
 _HEADING: Final = re.compile(r"```|#{1,6}\s")
@@ -71,9 +70,14 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
     found: dict[str, str] = {}
     for line in lines[:_MOST_LINES]:
         query = cleaned(line, len(lines), question)
-        if usable(query) and not _SORRY.match(query) and not _BOUNDARY.search(query):
+        if usable(query) and not _is_excuse(query, question) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"
+
+
+def _is_excuse(query: str, question: str) -> bool:
+    """Tell what a model says that declines; "I can't log in" is no excuse where that is what is asked about."""
+    return bool(_SORRY.match(query) or (_CANNOT.match(query) and not _CANNOT.search(question)))
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
