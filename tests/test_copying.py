@@ -111,6 +111,20 @@ def test_a_copy_of_a_web_fallback_has_memories_of_its_own() -> None:
     assert second.websearch is first.websearch
 
 
+@pytest.mark.parametrize(
+    "again", [copy, deepcopy, lambda part: pickle.loads(pickle.dumps(part))], ids=["copied", "deep", "pickled"]
+)
+def test_a_web_search_that_was_used_is_copied_by_its_settings(again: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it trusts cannot be written down, and the password of its setting must not be."""
+    monkeypatch.setenv("CRAG_SEARXNG_URL", "https://me:tell-nobody@127.0.0.1:9")
+    search = SearXNGWebSearch(top_k=3, engines=["bing"])
+    search.warm_up()
+    assert b"tell-nobody" not in pickle.dumps(search)
+    copied = again(search)
+    assert (copied.top_k, copied.engines, copied.is_set_up) == (3, ["bing"], True)
+    copied.warm_up()
+
+
 def test_copies_of_what_computes_compute_the_same(in_memory_store: Any) -> None:
     """A grader that counted a store, and a prompt with a compiled template."""
     fill(in_memory_store, [PAGE])

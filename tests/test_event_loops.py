@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import threading
 import warnings
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from haystack import Document
+import tavily
+from haystack import Document, component
 from haystack.components.embedders import OpenAITextEmbedder
 from haystack.components.generators.chat import FallbackChatGenerator, OpenAIChatGenerator
 from haystack.components.retrievers import (
@@ -20,11 +22,13 @@ from haystack.components.retrievers import (
 )
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
-from keeping_alive import serving
+from keeping_alive import KeepingAlive, serving
 from makers import fill
 
+from haystack_integrations.components.websearch.tavily import TavilyWebSearch
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.homes import at_home
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
@@ -126,6 +130,67 @@ def test_the_embedder_of_a_retriever_beside_others_is_asked_on_every_loop(url: s
         found = asyncio.run(rag.run_async(query="Where do penguins live?"))
         assert (found["crag"]["verdict"], found["crag"]["coverage"]["reasons"]) == ("correct", [])
         gc.collect()
+
+
+class Searching(KeepingAlive):
+    """A web search in Tavily's form."""
+
+    def do_POST(self) -> None:  # noqa: N802 - http.server's name
+        """Find one page."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        found = {"title": "Emma", "url": "https://example.org/emma", "content": "By Jane Austen.", "score": 0.9}
+        body = json.dumps({"results": [found]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def fallback_to(url: str) -> WebFallback:
+    """One with tavily's own clients, which alone take another address than the vendor's."""
+
+    @component
+    class Local(TavilyWebSearch):
+        def warm_up(self) -> None:
+            self._tavily_client = self._tavily_client or tavily.TavilyClient("tvly-k", api_base_url=url)
+
+        async def warm_up_async(self) -> None:
+            made = self._async_tavily_client or tavily.AsyncTavilyClient("tvly-k", api_base_url=url)
+            self._async_tavily_client = made
+
+    return WebFallback(Local(Secret.from_token("tvly-k")), query_cooldown_s=0, max_retries=0)
+
+
+@pytest.fixture
+def web() -> Iterator[str]:
+    """A web search's server."""
+    with serving(Searching) as url:
+        yield url
+
+
+def test_the_web_is_searched_on_every_loop(web: str) -> None:
+    """Each second search failed, and the provider was left alone for it."""
+    fallback = fallback_to(web)
+    for _ in range(3):
+        assert asyncio.run(fallback.run_async(query="Who wrote Emma?"))["status"] == "ok"
+        gc.collect()
+
+
+def test_the_web_is_searched_by_loops_that_run_at_the_same_time(web: str) -> None:
+    """One has the client that knows loops, the others search in threads."""
+    fallback = fallback_to(web)
+
+    async def once(meeting: threading.Barrier) -> list[str]:
+        await asyncio.to_thread(meeting.wait)
+        found = [(await fallback.run_async(query="Who wrote Emma?"))["status"] for _ in range(2)]
+        await asyncio.to_thread(meeting.wait)
+        return found
+
+    meeting = threading.Barrier(4, timeout=30)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: asyncio.run(once(meeting)), range(4)))
+    gc.collect()
+    assert found == [["ok", "ok"]] * 4
 
 
 def test_a_client_is_kept_for_as_long_as_its_loop_goes_on(model: Any) -> None:

@@ -127,6 +127,8 @@ def test_many_threads_at_once_do_no_harm() -> None:
         *({"max_entries": bad} for bad in (0, -1, 2.5, True)),
         *({"jitter": bad} for bad in (1, -0.1, math.nan, True)),
         *({"ttl_s": bad} for bad in (0, "1", math.inf, math.nan)),
+        {"tenant": None},
+        {"web": "false"},
     ],
 )
 def test_an_unusable_setting_is_refused_by_name(unusable: dict[str, Any]) -> None:

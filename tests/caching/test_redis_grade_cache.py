@@ -660,6 +660,13 @@ class TestSettings:
         with pytest.raises(ConfigurationError, match=name):
             RedisGradeCache(**{name: -1})
 
+    @pytest.mark.parametrize("settings", [{"url": None}, {"prefix": None}, {"tenant": 7}, {"web": "false"}])
+    def test_a_setting_of_another_type_is_refused_by_name(self, settings: dict[str, Any]) -> None:
+        """A prefix of none ended each run, no address was no Redis, and to Python the text `false` is true."""
+        (name,) = settings
+        with pytest.raises(ConfigurationError, match=f"RedisGradeCache got .* for {name}"):
+            RedisGradeCache(**settings)
+
     @pytest.mark.parametrize(("url", "told"), [(None, "not set"), ("http://:tell-nobody@x", "redis://127.0.0.1:6379")])
     async def test_a_secret_that_is_not_set_or_no_address_is_a_failure_of_the_cache_whose_log_says_so(
         self, url: str | None, told: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

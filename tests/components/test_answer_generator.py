@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from haystack import Document
 from haystack.components.generators.chat import FallbackChatGenerator, MockChatGenerator, OpenAIChatGenerator
-from haystack.dataclasses import ChatMessage, StreamingChunk
+from haystack.dataclasses import ChatMessage, ImageContent, StreamingChunk
 from haystack.utils import Secret
 from makers import graded, scripted
 from model_faults import Endpoint, Fault, client_of, completion
@@ -746,6 +746,19 @@ def test_a_generator_that_streams_by_itself_is_asked_for_tokens_and_one_that_doe
     generator.streaming_callback = lambda _: None
     assert ask(AnswerGenerator(generator)).meta["usage"]["completion_tokens"] > 0
     assert ["stream_options" in request for request in scripted_model.requests] == [False, True]
+
+
+def test_half_a_character_in_the_evidence_does_not_cost_the_answer(scripted_model: ScriptedModel) -> None:
+    """In whatever message it stands, beside parts that are no text."""
+    scripted_model.reply = lambda _: ("Jane Austen [1].", "stop")
+    image = ImageContent(base64_image="aGk=", mime_type="image/png", validation=False)
+    prompt = [ChatMessage.from_system("Be \ud83d brief."), ChatMessage.from_user(content_parts=["\ude00?", image])]
+    model = AnswerGenerator(ChatModel(NAME, scripted_model.url).generator(10))
+    assert model.run(messages=prompt)["replies"][0].text == "Jane Austen [1]."
+    system, user = scripted_model.requests[0]["messages"]
+    assert (system["content"], user["content"][0]["text"]) == ("Be \ufffd brief.", "\ufffd?")
+    assert user["content"][1]["type"] == "image_url"
+    assert prompt[0].text == "Be \ud83d brief."
 
 
 @BOTH

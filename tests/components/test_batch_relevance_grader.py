@@ -445,6 +445,18 @@ BOTH = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_a
 
 
 @BOTH
+def test_half_a_character_in_a_document_does_not_cost_the_others_their_grades(
+    asynchronous: bool, scripted_model: ScriptedModel
+) -> None:
+    """No client can send it; the model is shown a sign in its place, and the document stays as it is."""
+    broken = Document(id="broken", content="Emma \ud83d is by Jane Austen.", meta={"title": "\ude00"})
+    result = by_http(BatchRelevanceGrader(client(scripted_model)), [broken, *docs(1)], asynchronous=asynchronous)
+    assert (result["status"], result["report"]["llm_calls"]) == ("ok", 1)
+    assert "Title: \ufffd\nEmma \ufffd is by" in scripted_model.requests[0]["messages"][1]["content"]
+    assert result["documents"][0].content == broken.content
+
+
+@BOTH
 def test_a_model_behind_openais_api_is_held_to_a_json_schema(asynchronous: bool, scripted_model: ScriptedModel) -> None:
     """The same schema in every call, so that a provider compiles it once."""
     result = by_http(BatchRelevanceGrader(client(scripted_model)), docs(3), asynchronous=asynchronous)

@@ -117,6 +117,13 @@ def test_a_failed_or_missing_grade_is_never_sure() -> None:
     assert result["report"]["cascade"]["asked"] == 2
 
 
+def test_limits_at_the_ends_leave_only_what_is_certain_to_the_scorer() -> None:
+    """Of [0, 1] both ends are limits as well."""
+    result = CascadeGate(sure=1.0, low=0.0, high=1.0).run(query=QUESTION, documents=docs(0.0, 0.001, 0.999, 1.0))
+    assert [grade_of(document) is None for document in result["undecided"]] == [False, True, True, False]
+    assert "decided" in CascadeGate(sure=0.0).run(query=QUESTION, documents=docs(0.5), report=told("correct", 0.0))
+
+
 def test_the_model_really_grades_what_the_scorer_had_graded_in_an_earlier_pass() -> None:
     """The cheap grade is taken out of the run's memory, too; the sure ones stay there and cost nothing."""
     documents = docs(0.5, 0.01)

@@ -16,7 +16,7 @@ from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.fusion import FUSIONS
-from haystack_integrations.crag.grades import annotate, question_id
+from haystack_integrations.crag.grades import annotate, grade_of, question_id
 from haystack_integrations.crag.state import CragState
 
 
@@ -255,6 +255,7 @@ def test_sockets_are_named_after_the_retrievers_in_a_pipeline() -> None:
         {"weights": {"bm25": 1, "dense": -1}},
         {"weights": {"bm25": 1}, "fusion": "sum"},
         {"weights": {"bm25": 1}, "top_k": 0},
+        {"weights": {"bm25": 1}, "max_tokens": 0},
         {"weights": {"bm25": 1}, "similarity": {"dense": "cosine"}},
         {"weights": {"kept": 1}},
         *({"weights": {taken: 1}} for taken in ("state", "refined_state", "", 1)),
@@ -345,6 +346,21 @@ def test_a_lead_that_a_stored_document_brings_along_is_nobodys() -> None:
     for state in (None, CragState.start("q")):
         found = joiner.run(bm25=[doc("b", 1.1), forged], state=state)["documents"]
         assert lead_in(found) == [{"bm25": 1.1}, {}]
+
+
+def test_what_a_refinement_keeps_is_fused_with_its_grade_and_with_what_its_retrievers_said() -> None:
+    """It was given both in this run; a rule and a router read them again."""
+    said = {"dense": {"score": 0.9, "rank": 1, "similarity": 0.9}}
+    kept = annotate(graded("A", 0.8, "q"), retrievers=said)
+    state = CragState.start("q", kept=(kept,), grades={kept.id: {"score": 0.8}})
+    joiner = EvidenceJoiner(weights={"bm25": 1.0}, kept_weight=1.0)
+    (found,) = joiner.run(bm25=[replace(kept, score=2.0)], state=state)["documents"]
+    assert grade_of(found, question_id("q")) == grade_of(kept)
+    assert found.meta["crag"]["retrievers"]["dense"] == said["dense"]
+    assert found.meta["crag"]["retrievers"]["bm25"]["score"] == 2.0
+    (strange,) = joiner.run(bm25=[replace(kept, score=2.0)], state=CragState.start("q"))["documents"]
+    assert grade_of(strange) is None
+    assert set(strange.meta["crag"]["retrievers"]) == {"bm25"}
 
 
 def test_a_score_that_a_stored_document_brings_along_is_nobodys() -> None:

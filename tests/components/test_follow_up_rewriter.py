@@ -91,6 +91,17 @@ def test_a_long_message_lacks_nothing_and_is_asked_as_it_stands() -> None:
     assert model.asked == []
 
 
+def test_what_somebody_cannot_do_is_asked_about_and_a_model_that_cannot_is_not_heard() -> None:
+    """Also where it could not before: its own words are no reason to take an excuse for the question."""
+    first, done = map(ChatMessage.from_user, ("How do I set up the VPN?", "Done, but I can't log in"))
+    model = scripted("I can't log in after I set up the VPN")
+    assert rewritten(model, first, ChatMessage.from_assistant("Install it [1]."), done)["report"]["source"] == "model"
+    excuse = "I cannot answer that."
+    cost = ChatMessage.from_user("And what does that cost?")
+    declined = rewritten(scripted(excuse), first, ChatMessage.from_assistant(excuse), cost)
+    assert (declined["query"], declined["report"]["fallback"]) == (cost.text, "unusable")
+
+
 @pytest.mark.parametrize(
     ("text", "finish_reason", "kind"),
     [

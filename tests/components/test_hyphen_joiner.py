@@ -21,6 +21,9 @@ def joined(text: str) -> str:
         ("Infor- \nmation \nand information", "Information\nand information"),  # Tesseract's
         ("Infor-\nmation\nand information", "Information\nand information"),
         ("Infor-\nmation.\n\nMore information", "Information.\n\nMore information"),
+        ("The com-\npany's profit; company", "The company's\nprofit; company"),
+        ("Infor-\nmation(s).[3] More information", "Information(s).[3]\nMore information"),
+        ("infor-\nmation/infor-\nmation, information", "information\n/information,\ninformation"),
     ],
 )
 def test_a_word_that_stands_whole_elsewhere_is_joined(text: str, expected: str) -> None:
@@ -51,6 +54,14 @@ def test_a_frequent_word_of_english_is_joined_that_stands_nowhere_else() -> None
 def test_any_other_hyphen_stays(text: str) -> None:
     """Also where both parts are words, or the same word is parted twice: that proves nothing."""
     assert joined(text) == text
+
+
+def test_a_hyphen_of_unicodes_own_is_one_and_a_soft_one_is_never_a_words_own() -> None:
+    """As PDF files have them."""
+    assert joined("All infor\u2010\nmation here; information") == "All information\nhere; information"
+    for text in ("A well\u2010\nknown rule", "We re\u2010\nsort, and others re\u2010sort."):
+        assert joined(text) == text
+    assert joined("Vel\u00admor\u00ad\nran's law, and USA\u00ad\nReise") == "Vel\u00admorran's\nlaw, and USAReise\n"
 
 
 def test_a_joined_text_has_no_vectors_of_the_one_that_was_parted() -> None:

@@ -41,6 +41,13 @@ def test_text_without_spaces_is_cut_at_the_ends_of_its_sentences() -> None:
     assert all(passage.endswith("。") for passage in passages)
 
 
+def test_prose_with_spaces_is_cut_at_the_ends_of_its_sentences_too() -> None:
+    """As a splitter leaves it that counts pages or paragraphs."""
+    passages = cut("The refund is paid in two weeks. " * 100)
+    assert len(passages) > 1
+    assert all(passage.endswith("weeks. ") for passage in passages)
+
+
 @pytest.mark.parametrize(
     ("text", "ends"),
     [("1,2,3\t4\n" * 400, "\n"), ("word\n" * 1000, "\n"), ("x" * 5000, "x"), ("ภาษาไทย" * 500, "")],

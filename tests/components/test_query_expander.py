@@ -1,6 +1,7 @@
 """QueryExpander: other words, other strategies, never the same twice."""
 
 import json
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -320,6 +321,24 @@ def test_unusable_settings_are_refused_with_the_way_out(settings: dict[str, Any]
     """At construction."""
     with pytest.raises(ConfigurationError, match=way_out):
         QueryExpander(**settings)
+
+
+async def test_on_an_event_loop_the_evidence_is_read_beside_it() -> None:
+    """Five texts of a hundred pages take seconds, in which a server would answer nobody."""
+    readers: set[int] = set()
+
+    class Noticed(dict[str, Any]):
+        def get(self, *args: Any) -> Any:
+            readers.add(threading.get_ident())
+            return super().get(*args)
+
+    page = Document(content="The tower stands in Paris. It was built by Gustave Eiffel.", meta=Noticed(title="Eiffel"))
+    state = after("refine", CragState.start("When did the tower open?", kept=(page,)))
+    found = await QueryExpander().run_async(state=state)
+    assert readers
+    assert threading.get_ident() not in readers
+    assert found["query"] == QueryExpander().run(state=state)["query"]
+    assert "Gustave" in found["query"]
 
 
 def test_neither_question_nor_state_is_an_error() -> None:

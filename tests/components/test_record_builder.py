@@ -48,6 +48,25 @@ def test_the_conversation_of_an_agent_is_no_answer() -> None:
         assert RecordBuilder().run(outcome=state, replies=replies)["crag"]["answer"]["status"] == "written"
 
 
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "kind"),
+    [
+        ("", "stop", "no_text"),
+        (None, "length", "no_text"),
+        (" \n", None, "no_text"),
+        ("[1]", "stop", "no_text"),
+        ("", "content_filter", "content_filter"),
+    ],
+)
+def test_a_reply_without_a_text_is_no_written_answer(text: str | None, finish_reason: str | None, kind: str) -> None:
+    """A chat generator in AnswerGenerator's place hands it on as it came."""
+    reply = ChatMessage.from_assistant(text, meta={"finish_reason": finish_reason})
+    record = RecordBuilder().run(outcome=outcome([0.9]), replies=[reply])["crag"]
+    assert record["answer"]["status"] == "failed"
+    assert f"answer_failed:{kind}" in record["coverage"]["reasons"]
+    assert record["llm_calls"] == 2
+
+
 def test_tokens_and_calls_of_grading_and_answer_are_summed() -> None:
     """Two gradings and one answer."""
     usage = {"prompt_tokens": 200, "completion_tokens": 20}

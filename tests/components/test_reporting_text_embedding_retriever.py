@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from haystack import component
+from haystack import Document, component
 
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingEmbeddingRetriever
@@ -47,6 +47,36 @@ class LoopEmbedder(Embedder):
             raise self.error
         await asyncio.sleep(60)
         return {"embedding": [0.1] * 256}
+
+
+@component
+class Telling:
+    """A retriever of somebody's own that reports, by the one door that Haystack asks for."""
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(
+        self,
+        query_embedding: list[float],
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        state: CragState | None = None,
+    ) -> dict[str, Any]:
+        """Find it."""
+        return {"documents": [Document(content="Emma")], "report": {"status": "incomplete", "kind": "shards"}}
+
+
+@BOTH
+@pytest.mark.parametrize("timeout_s", [None, 5.0])
+def test_a_retriever_that_tells_of_itself_need_not_know_event_loops(
+    asynchronous: bool, timeout_s: float | None
+) -> None:
+    """It is run in a thread there."""
+    embedder = StaticTextEmbedder()
+    retriever = ReportingTextEmbeddingRetriever(retriever=Telling(), text_embedder=embedder, timeout_s=timeout_s)
+    asked = {"query": "Who wrote Emma?"}
+    found = asyncio.run(retriever.run_async(**asked)) if asynchronous else retriever.run(**asked)
+    assert [one.content for one in found["documents"]] == ["Emma"]
+    assert found["report"] == {"status": "incomplete", "kind": "shards"}
 
 
 EMBEDDERS = pytest.mark.parametrize("kind", [Embedder, LoopEmbedder])

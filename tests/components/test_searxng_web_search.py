@@ -286,6 +286,16 @@ class TestWhatSearXNGAnswers:
         assert content is not None
         assert content.encode() == b"a ? b"
 
+    def test_a_question_that_no_address_can_hold_is_a_failure_and_half_a_character_is_a_sign(
+        self, searxng: HTTPServer, ask: Door
+    ) -> None:
+        """An agent may ask anything; both raised errors of other kinds."""
+        searxng.expect_request("/search").respond_with_json(reply(RESULT))
+        ask(at(searxng), "who \ud83d wrote it")
+        assert searxng.log[-1][0].args["q"] == "who ? wrote it"
+        error = failure(ask, at(searxng), "a" * 100_000)
+        assert (error.kind, "question of 100,000 characters" in str(error)) == ("http_414", True)
+
     def test_no_more_than_top_k_are_returned(self, searxng: HTTPServer, ask: Door) -> None:
         many = [{**RESULT, "url": f"http://a.org/{number}"} for number in range(1000)]
         searxng.expect_request("/search").respond_with_json(reply(*many))

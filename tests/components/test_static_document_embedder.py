@@ -38,6 +38,12 @@ def test_metadata_fields_come_before_the_content() -> None:
     assert found == StaticTextEmbedder().run("Eiffel Tower | 1889 | It opened.")["embedding"]
 
 
+def test_a_separator_that_is_no_text_is_refused_at_once() -> None:
+    """As a YAML's setting that was left empty, and not when the first document is embedded."""
+    with pytest.raises(ConfigurationError, match="got None for embedding_separator, wanted a text"):
+        StaticDocumentEmbedder(embedding_separator=None)  # type: ignore[arg-type]
+
+
 def test_a_field_that_is_not_in_a_list_is_refused() -> None:
     """Read letter by letter it would name fields that no document has, and no title would be embedded."""
     with pytest.raises(ConfigurationError, match="got a str for meta_fields_to_embed, wanted a list of texts"):

@@ -1,11 +1,12 @@
 """What kept evidence lends to the next query: what it lacks of the question, and whom it names."""
 
+import numpy as np
 import pytest
 from haystack import Document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.crag.expansion.evidence_words import feedback_words, missing, names_in
+from haystack_integrations.crag.expansion.evidence_words import feedback_words, least_told, missing, names_in
 from haystack_integrations.crag.texts.text import terms
 
 
@@ -13,6 +14,14 @@ def test_words_that_title_or_text_have_are_not_missing() -> None:
     """In another form either: `cities` has `city`."""
     page = Document(content="It has offices in three cities.", meta={"title": "Kelburn Institute"})
     assert missing(["kelburn", "city", "director"], [page]) == ["director"]
+
+
+@pytest.mark.parametrize("title", [float("nan"), np.array(["kelburn", "city"]), None])
+def test_a_title_that_is_none_has_no_word(title: object) -> None:
+    """As a table leaves it where it has no value."""
+    page = Document(content="It has offices.", meta={"title": title})
+    assert missing(["nan", "office", "city"], [page]) == ["nan", "city"]
+    assert least_told(["Which nan?", "Which office?"], [page]) == ["Which nan?", "Which office?"]
 
 
 def test_only_the_best_two_documents_lend_names_and_have_words() -> None:

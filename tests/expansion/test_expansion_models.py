@@ -19,6 +19,7 @@ from scripted_model import NAME, ScriptedModel
 from haystack_integrations.crag.budget import Budget, Usage
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.query_expander import QueryExpander
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, query_key
 from haystack_integrations.crag.state import CragState
 
@@ -364,6 +365,24 @@ def test_an_own_template_replaces_the_built_in_one(scripted_model: ScriptedModel
     expand(expander, judged())
     prompt = scripted_model.requests[0]["messages"][1]["content"]
     assert prompt == f"{QUESTION}|1|{CANARY} page 0|ambiguous|0|4"
+
+
+@BOTH
+def test_a_template_that_what_a_run_has_does_not_fit_asks_no_model_and_ends_no_run(
+    asynchronous: bool, scripted_model: ScriptedModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that takes a kept document for granted; in mode web there never is one, which is told at once."""
+    settings = {"chat_generator": client(scripted_model), "template": "{{ question }} {{ evidence[0].text }}"}
+    result = expand(
+        QueryExpander(mode="llm", **settings), after("refine", CragState.start(QUESTION)), asynchronous=asynchronous
+    )
+    report = result["report"]
+    assert (report["source"], report["fallback"], report["llm_calls"]) == ("rules", "template", 0)
+    assert result["state"].usage == Usage()
+    assert "No query from the model (template)" in caplog.text
+    assert scripted_model.calls == 0
+    with pytest.raises(ConfigurationError, match="the expander's template cannot be used"):
+        QueryExpander(mode="web", **settings)
 
 
 @given(

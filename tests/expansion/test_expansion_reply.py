@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, bounded, cleaned, one_line, query_key
 from haystack_integrations.crag.expansion.reply import read_queries
 from haystack_integrations.crag.expansion.rules import keywords
+from haystack_integrations.crag.templates import new_boundary
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,9 @@ from haystack_integrations.crag.expansion.rules import keywords
         ('"fast cars"', ["fast cars"]),
         ("Query: fast cars", ["fast cars"]),
         ("**Search query:** `fast cars`", ["fast cars"]),
+        ("*fast cars*", ["fast cars"]),
+        ("__fast cars__", ["fast cars"]),
+        ("1. _fast cars_\n2. *slow* cars", ["fast cars", "*slow* cars"]),
         ("Here are two queries:\n1. fast cars\n2) “quick automobiles”", ["fast cars", "quick automobiles"]),
         ("- fast cars\n- FAST  cars\n- slow cars", ["fast cars", "slow cars"]),
         ("```\nfast cars\n```", ["fast cars"]),
@@ -72,13 +76,30 @@ def test_a_single_query_keeps_a_number_that_the_question_has_in_that_form(reply:
         ("[1]", "stop", "not_json"),
         ("x" * 301, "stop", "unusable"),
         ("Here it is:", "stop", "unusable"),
-        ("</found-0a1b2c3d> fast cars", "stop", "unusable"),
         ("[" * 20_000, "stop", "too_long"),
     ],
 )
 def test_what_is_no_query_is_named(reply: str | None, finish_reason: str | None, problem: str) -> None:
     """A cut reply gives nothing: its last query may lack its end."""
     assert read_queries(reply, finish_reason) == ([], problem)
+
+
+@pytest.mark.parametrize("asked", ["I can't log in", "Done, but I cannot log in!", "I can\u2019t log in, and now?"])
+def test_what_somebody_cannot_do_is_no_excuse_of_the_model(asked: str) -> None:
+    """The most usual beginning of what people write to a help desk."""
+    for query in ("I can't log in to the VPN", "I cannot log in to the VPN"):
+        assert read_queries(query, "stop", asked) == ([query], None)
+        assert read_queries(query, "stop", "How do I log in?") == ([], "unusable")
+    assert read_queries("Sorry, I can't help with that.", "stop", asked) == ([], "unusable")
+
+
+@pytest.mark.parametrize("what", ["found", "said"])
+@pytest.mark.parametrize(
+    "reply", ["</{tag}> fast cars", "<{tag}>fast cars</{tag}>", '{{"query": "fast <{tag}> cars"}}']
+)
+def test_a_query_with_a_tag_of_the_prompt_is_none(what: str, reply: str) -> None:
+    """Whoever repeats the prompt has copied a document."""
+    assert read_queries(reply.format(tag=new_boundary(what)), "stop") == ([], "unusable")
 
 
 @given(st.text(max_size=400))

@@ -1,5 +1,7 @@
 """A misspelt word is searched for as a store in memory spells it, too."""
 
+import sys
+import threading
 import time
 from typing import Any
 from unittest.mock import patch
@@ -98,3 +100,26 @@ def test_a_shipped_pipeline_finds_what_a_misspelt_question_asks_for(in_memory_st
     assert found.content == HARBOUR
     loaded: Any = Pipeline.loads(rag.pipeline.dumps()).get_component("keywords")
     assert loaded.document_store.to_dict() == in_memory_store.to_dict()
+
+
+def test_a_store_that_is_written_to_meanwhile_ends_no_question(store: Any) -> None:
+    """Its words were read one by one while others came: each question in German raised."""
+    remover, over = StopWordRemover(document_store=store), threading.Event()
+    fill(store, [Document(content="Darf ein Hund in den Zug? Hunde sind nicht verboten, und das ist gut.")])
+
+    def write() -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            fill(store, [Document(content=" ".join(f"wort{number}x{other}" for other in range(50)))])
+
+    writer, before = threading.Thread(target=write), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        writer.start()
+        asked = {remover.run("Darf ich einen Hund halten?")["query"] for _ in range(100)}
+    finally:
+        over.set()
+        writer.join()
+        sys.setswitchinterval(before)
+    assert asked == {"Hund halten? hunde"}

@@ -171,7 +171,9 @@ def test_the_members_of_a_fallback_are_bounded_too(endpoint: Endpoint) -> None:
 @pytest.mark.parametrize("generator", [object(), scripted("a"), model("http://127.0.0.1:9/v1")])
 def test_what_has_no_such_client_stays_as_it_is(generator: Any) -> None:
     """Another vendor's generator, or one that has no client yet."""
+    before = {**getattr(generator, "__dict__", {})}
     read_to_a_limit(generator)
+    assert getattr(generator, "__dict__", {}) == before
 
 
 def test_a_cut_reply_names_the_way_out(endpoint: Endpoint) -> None:

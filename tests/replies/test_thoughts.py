@@ -30,9 +30,9 @@ def test_what_follows_a_thought_is_the_answer_whatever_the_parts(thought: str, a
     assert thoughts.thought == thought.strip()
 
 
-@given(TEXT, st.lists(st.integers(0, 60), max_size=8))
-def test_a_text_that_does_not_begin_with_one_passes_whole(text: str, places: list[int]) -> None:
-    text = "x" + text
+@given(st.sampled_from(["x", " \n x", "\n<b"]), TEXT, st.lists(st.integers(0, 60), max_size=8))
+def test_a_text_that_does_not_begin_with_one_passes_whole(begin: str, text: str, places: list[int]) -> None:
+    text = begin + text
     thoughts = Thoughts()
     assert "".join(map(thoughts.without, cut(text, places))) == text
 

@@ -22,6 +22,7 @@ from haystack_integrations.crag.citations import cited, declines, without_citati
 from haystack_integrations.crag.homes import asked_by
 from haystack_integrations.crag.observing.telemetry import names_of
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED, ended_by
+from haystack_integrations.crag.unwritten_answers import NoTextError, says_nothing
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, BROKEN_OFF, FEWER, TRIED, AnswerStatus
 
 STREAM: Final = "stream"
@@ -51,7 +52,7 @@ def answer_account(
     if not asked or not replies:
         return _account("none")
     text = replies[0].text or ""
-    if ANSWER_FAILED in replies[0].meta:
+    if ANSWER_FAILED in replies[0].meta or says_nothing(text):  # where no AnswerGenerator sees to that
         return _account("failed")
     numbers = cited(text, len(passages))
     known = [number for number in numbers if 1 <= number <= len(passages)]
@@ -77,7 +78,8 @@ def shortcomings(replies: Sequence[ChatMessage], account: Mapping[str, Any]) -> 
         return []
     if account["status"] == "failed":
         told = [str(reply.meta[ANSWER_FAILED]) for reply in replies if ANSWER_FAILED in reply.meta]
-        return [f"answer_failed:{kind}" for kind in (told or ["no_evidence"])[:1]]
+        untold = NoTextError(replies[0]).kind if says_nothing(replies[0].text or "") else "no_evidence"
+        return [f"answer_failed:{kind}" for kind in [*told, untold][:1]]
     why = cut_off(replies[0])
     return [
         *(["evidence_cut:context_length"] if FEWER in replies[0].meta else []),

@@ -11,7 +11,8 @@ from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
-_ASYNC_CLIENTS: Final = ("async_client", "_async_client", "_async_collection")  # the last is one's, in Weaviate's store
+# The last two are one's in Weaviate's store, and in Tavily's web search.
+_ASYNC_CLIENTS: Final = ("async_client", "_async_client", "_async_collection", "_async_tavily_client")
 _OWN_CLIENTS: Final = ("client", "_client", "_collection")
 _CLIENTS: Final = (*_OWN_CLIENTS, *_ASYNC_CLIENTS)
 _PATIENCE_S: Final = 1.0

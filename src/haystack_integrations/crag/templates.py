@@ -10,6 +10,9 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from haystack_integrations.crag.errors import ConfigurationError
 
+UNRENDERED: Final = "template"
+"""A kind of failure: a user's template could not be rendered with what a run has, so that nothing was sent."""
+
 _LETTERS: Final = 7  # 32 random bits in half as many tokens as hexadecimal digits: `benchmarks/reply_tokens.py`
 
 
@@ -47,6 +50,16 @@ def new_boundary(what: str) -> str:
     return f"{what}-{''.join(secrets.choice(ascii_lowercase) for _ in range(_LETTERS))}"
 
 
+def named_boundary(*what: str) -> str:
+    """
+    Write an expression for the names that `new_boundary` makes.
+
+    :param what: As `new_boundary` was given it, one or several.
+    :returns: The expression; its one group is the name.
+    """
+    return rf"((?:{'|'.join(map(re.escape, what))})-[a-z]{{{_LETTERS}}})"
+
+
 def bounded(text: str, what: str) -> list[tuple[int, int]]:
     """
     Find what stands inside the tags of a prompt.
@@ -56,7 +69,7 @@ def bounded(text: str, what: str) -> list[tuple[int, int]]:
     :returns: Begin and end of each block in order, tags and a line's end after it included; empty where the prompt has
         no such tags.
     """
-    first = re.search(rf"<({re.escape(what)}-[a-z]{{{_LETTERS}}})[ >]", text)
+    first = re.search(rf"<{named_boundary(what)}[ >]", text)
     if first is None:
         return []
     return [found.span() for found in re.finditer(rf"<{first[1]}[ >].*?</{first[1]}>\n?", text, re.DOTALL)]

@@ -9,9 +9,11 @@ from typing import ClassVar
 from cachetools import TLRUCache
 
 from haystack_integrations.crag.caching.base import Found, GradeCache, usable
+from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.settings import check_whole
 
 
+@checked
 class MemoryGradeCache(GradeCache):
     """
     Keeps grades in memory: bounded in number and time, shared by all threads and event loops of the process.
@@ -44,7 +46,7 @@ class MemoryGradeCache(GradeCache):
         :param jitter: How far a lifetime varies, as a share of `ttl_s`.
         :param tenant: Salt of the keys: tenants with different ones never share a grade.
         :param web: Whether grades of documents from the web may be kept too.
-        :raises ConfigurationError: For an unusable number.
+        :raises ConfigurationError: For an unusable number, or a setting of another type.
         """
         super().__init__(ttl_s=ttl_s, jitter=jitter, tenant=tenant, web=web)
         check_whole("max_entries", max_entries)

@@ -19,6 +19,7 @@ from haystack_integrations.crag.caching.redis_url import checked, resolved
 from haystack_integrations.crag.caching.watch import Watch
 from haystack_integrations.crag.deadlines import begun
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.inputs import checked as typed
 from haystack_integrations.crag.interrupts import let_end
 from haystack_integrations.crag.settings import check_positive
 
@@ -35,6 +36,7 @@ class _Reply(NamedTuple):
     watch: Watch
 
 
+@typed
 class RedisGradeCache(GradeCache):
     """
     Keeps grades in Redis, for all processes that use the same one. Needs `pip install "crag-haystack[redis]"`.
@@ -75,7 +77,7 @@ class RedisGradeCache(GradeCache):
         :param cooldown_s: Seconds for which Redis is not asked after a failure.
         :param tenant: Salt of the keys: tenants with different ones never share a grade.
         :param web: Whether grades of documents from the web may be kept too.
-        :raises ConfigurationError: For an unusable number or URL.
+        :raises ConfigurationError: For an unusable number or URL, or a setting of another type.
         :raises ImportError: When the package `redis` is not installed.
         """
         with LazyImport("Run 'pip install \"crag-haystack[redis]\"'") as client:

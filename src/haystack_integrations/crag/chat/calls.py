@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from haystack import logging
 from haystack.components.generators.chat.types import ChatGenerator
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, TextContent
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.chat.failures import (
@@ -25,6 +25,7 @@ from haystack_integrations.crag.observing import metrics
 from haystack_integrations.crag.replies.bodies import read_to_a_limit
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.replies.parts import as_text
+from haystack_integrations.crag.texts.steering import whole
 from haystack_integrations.crag.texts.text import UNSPACED, count_tokens
 
 logger = logging.getLogger(__name__)
@@ -132,6 +133,14 @@ def _own(reply: ChatMessage) -> ChatMessage:
     return replace(reply, _meta={**reply.meta}) if isinstance(reply, ChatMessage) else reply
 
 
+def _sendable(message: ChatMessage) -> ChatMessage:
+    """Put a sign in the place of half a character: no client can send it, and one document's would cost all others."""
+    if all(whole(text) is text for text in message.texts):
+        return message
+    parts = [replace(one, text=whole(one.text)) if isinstance(one, TextContent) else one for one in message._content]
+    return replace(message, _content=parts)
+
+
 def _read_of(reply: ChatMessage) -> int:
     """Tell how many tokens of its prompt a server read, what it had read before included; 0 where it tells none."""
     usage = reply.meta.get("usage")
@@ -163,7 +172,10 @@ def _arguments(
     generator: ChatGenerator, messages: Sequence[ChatMessage], seconds: float, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write the arguments of one call, with a client timeout that ends a call we have given up."""
-    arguments = {"messages": list(messages), **{name: value for name, value in options.items() if value is not None}}
+    arguments = {
+        "messages": [*map(_sendable, messages)],
+        **{name: value for name, value in options.items() if value is not None},
+    }
     own = getattr(generator, "timeout", None) or _OPENAI_TIMEOUT_S
     if seconds < own and reaches_client(generator):
         # A little later than we give up ourselves: else chance would decide which of the two is told as the reason.

@@ -11,10 +11,12 @@ from haystack_integrations.crag.inputs import checked
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # Two letters on either side at least, as typesetters do; and what stands below goes on in small ones. Of a scan, text
-# recognition ends each line with a blank.
-_BROKEN: Final = re.compile(r"(?<![\w-])([^\W\d_]{2,})-[ \t]*\r?\n[ \t]*([^\W\d_]{2,})(?![\w-])")
-# A comma or full stop stays with its word, and the line ends once.
-_AND_REST: Final = re.compile(rf"{_BROKEN.pattern}([^\w\s]*)[ \t]*(?:\r?\n)?")
+# recognition ends each line with a blank. In PDF files the hyphen is at times Unicode's own, or a soft one.
+_SOFT: Final = "\u00ad"
+_HYPHEN: Final = f"[-\u2010{_SOFT}]"
+_BROKEN: Final = re.compile(rf"(?<![\w-])([^\W\d_]{{2,}})({_HYPHEN})[ \t]*\r?\n[ \t]*([^\W\d_]{{2,}})(?![\w-])")
+# What stands at a word stays with it, be it a full stop or "'s", unless it is parted itself; and the line ends once.
+_AND_REST: Final = re.compile(rf"{_BROKEN.pattern}(\S*+(?<!{_HYPHEN})|)[ \t]*(?:\r?\n)?")
 
 
 @component
@@ -25,7 +27,8 @@ class HyphenJoiner:
     English; any other hyphen at a line's end stays.
 
     No search finds "informa-" and "tion". Whether the hyphen is the word's own cannot be seen in it: `well-` and
-    `known` are one word only where the document has `wellknown`, and no word where it has `well-known`.
+    `known` are one word only where the document has `wellknown`, and no word where it has `well-known`. Only a soft
+    hyphen (U+00AD) is never the word's own, and goes.
 
     ### Usage example
 
@@ -56,13 +59,15 @@ def _joined(document: Document) -> Document:
     if _BROKEN.search(text) is None:
         return document
     # Those at the ends of lines prove nothing about themselves.
-    whole = {word.lower() for word in _WORD.findall(_BROKEN.sub(" ", text))}
+    plain = _BROKEN.sub(" ", text).replace("\u2010", "-").replace(_SOFT, "")
+    whole = {word.lower() for word in _WORD.findall(plain)}
 
     def join(found: re.Match[str]) -> str:
-        first, second, rest = found.groups()
+        first, hyphen, second, rest = found.groups()
         word = (first + second).lower()
         is_parted = f"{first}-{second}".lower() in whole or not second.islower()
-        return found[0] if is_parted or not (word in whole or is_word(word)) else f"{first}{second}{rest}\n"
+        is_one = hyphen == _SOFT or (not is_parted and (word in whole or is_word(word)))
+        return f"{first}{second}{rest}\n" if is_one else found[0]
 
     content = _AND_REST.sub(join, text)
     if content == text:

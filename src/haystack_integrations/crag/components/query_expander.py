@@ -1,5 +1,6 @@
 """QueryExpander: other queries, or another retrieval strategy, for another try. Works without any model."""
 
+from asyncio import to_thread
 from typing import Any
 
 from haystack import Document, component
@@ -67,8 +68,7 @@ class QueryExpander(ChatBacked):
         :param chat_generator: Any Haystack chat generator; it owns the HTTP retries. One call for each run.
         :param n: Most new queries of `multi` and `decompose`, and most alternatives a model is asked for; 1 to 10.
         :param keep_original: Put the question first into `queries`, as `multi` and `decompose` always do.
-        :param synonyms: Own synonyms, `{term: [synonym, ...]}`, or the path of a YAML or JSON file of that form; None
-            for the built-in ones.
+        :param synonyms: Own ones, `{term: [synonym, ...]}`, or the path of a YAML or JSON file of them. None: built-in.
         :param max_synonyms_per_term: Most synonyms of one term in one query, 1 or more.
         :param strategies: What `re_retrieve` tries, in order: each `{"name", "weights", "expand"}` with weights by
             retriever for EvidenceJoiner, `expand: true` for other words too, where there are any. The last one stays.
@@ -132,7 +132,9 @@ class QueryExpander(ChatBacked):
                     expansion.read(await ask_async(self.chat_generator, expansion.messages, expansion.seconds))
                 except Exception as error:  # a model must never end a run: whatever its client raises
                     expansion.failed(kind_of(error), cost_of(error))
-            return _told(self, span, expansion)
+            return await to_thread(
+                _told, self, span, expansion
+            )  # the rules read all of the evidence: others would wait
 
     def _begun(self, query: str | None, state: CragState | None) -> Expansion:
         if state is None and not query:

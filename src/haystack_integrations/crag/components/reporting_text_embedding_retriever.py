@@ -1,6 +1,7 @@
 """Dense retrieval as one component: the question's vector, and a search that says what it missed."""
 
 import time
+from asyncio import to_thread
 from typing import Any
 
 from haystack import Document, component
@@ -115,7 +116,9 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
         if tells_of_itself(retriever):
             asked["state"] = state
             if self.timeout_s is None:
-                return dict(await retriever.run_async(**asked))
+                if hasattr(retriever, "run_async"):
+                    return dict(await retriever.run_async(**asked))
+                return dict(await to_thread(retriever.run, **asked))
             try:
                 return dict(await run_within_async(retriever, limit.rest(began).seconds, asked))
             except TimeoutError as error:

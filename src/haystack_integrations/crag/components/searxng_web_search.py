@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import httpx
 from haystack import Document, component
 
+from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import checked
@@ -18,7 +19,7 @@ TimeRange = Literal["day", "week", "month", "year"]
 
 @component
 @checked
-class SearXNGWebSearch:
+class SearXNGWebSearch(Copied):
     """
     Asks a SearXNG server, or the older searx, and returns its results as documents: no key, no account.
 

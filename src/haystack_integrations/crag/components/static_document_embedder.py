@@ -43,9 +43,11 @@ class StaticDocumentEmbedder:
         :param model: Folder of a model2vec model. None takes the one shipped in this package.
         :param meta_fields_to_embed: Metadata fields whose values are put before the content, for example `["title"]`.
         :param embedding_separator: Text between those values and the content.
-        :raises ConfigurationError: For anything but a list of fields: of a text each letter would be taken for one.
+        :raises ConfigurationError: For anything but a list of fields: of a text each letter would be taken for one. For
+            a separator that is no text.
         """
         check_input(type(self).__name__, "meta_fields_to_embed", meta_fields_to_embed, list[str] | None)
+        check_input(type(self).__name__, "embedding_separator", embedding_separator, str)
         self.model = model
         self.meta_fields_to_embed = meta_fields_to_embed
         self.embedding_separator = embedding_separator

@@ -17,7 +17,7 @@ class XlsxToMarkdown:
     Sheets of XLSX files, by openpyxl, each below its name: tables, or sections where cells hold paragraphs.
 
     Haystack's `XLSXToDocument` names columns by letters and leaves out the name of the sheet. Hidden sheets are not
-    read; of a formula, the result is that was saved with it.
+    read; of a formula, the result is what was saved with it.
 
     ### Usage example
 

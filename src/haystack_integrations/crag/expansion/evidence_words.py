@@ -106,11 +106,7 @@ def _names(sentence: str, plain: Collection[str]) -> Iterator[str]:
 
 
 def _terms_of(documents: Sequence[Document]) -> set[str]:
-    return {term for document in documents for term in terms(_whole(document))}
-
-
-def _whole(document: Document) -> str:
-    return f"{document.meta.get('title') or ''}\n{document.content or ''}"
+    return {term for one in documents for text in (title_of(one), one.content or "") for term in terms(text)}
 
 
 def feedback_words(question: str, kept: Sequence[Document], others: Sequence[str] = ()) -> list[str]:

@@ -8,6 +8,7 @@ from haystack import logging
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
+from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.expansion.options import ExpansionOptions
 from haystack_integrations.crag.expansion.query_text import query_key, without_operators
 from haystack_integrations.crag.expansion.reply import read_reply
@@ -77,7 +78,11 @@ class Expansion:
         """Write what a model is to be asked; None when there is none, no need or no budget for it."""
         if self.options.prompt is None or self._same_words() or not self._searched:
             return None
-        messages = self.options.prompt.messages(self.state)
+        try:
+            messages = self.options.prompt.messages(self.state)
+        except CallError as error:
+            self.failed(error.kind, calls=0)
+            return None
         self._estimate = sum(count_tokens(message.text or "") for message in messages)
         # A web is not asked when the budget is spent: the last call would be paid for a query that is never sent.
         self.failure = self.state.forbids(self._estimate, beside=int(self.name == WEB))
@@ -107,22 +112,21 @@ class Expansion:
         self.refused = len(queries) - len(self._written)
         if self._written:
             return
-        if self.options.mode == "decompose" and all(map(self._is_question, queries)):
+        asked = {query_key(self.state.query), query_key(self._question)}
+        if self.options.mode == "decompose" and asked.issuperset(map(query_key, queries)):
             self.failure = ONE_HOP
         else:
             self.failed("repeated")
 
-    def _is_question(self, query: str) -> bool:
-        return query_key(query) in (query_key(self.state.query), query_key(self._question))
-
-    def failed(self, kind: str, cost: Usage | None = None) -> None:
+    def failed(self, kind: str, cost: Usage | None = None, *, calls: int = 1) -> None:
         """
         Write down that a model gave no query; the rules do.
 
         :param kind: The kind of failure, never its text.
         :param cost: What a call cost that brought no reply; None leaves that of the reply.
+        :param calls: How often it was asked.
         """
-        self.usage = replace(self.usage if cost is None else cost, llm_calls=1)
+        self.usage = replace(self.usage if cost is None else cost, llm_calls=calls)
         self.failure = kind
         logger.warning("No query from the model ({kind}); the rules write one", kind=kind)
 

@@ -103,7 +103,7 @@ class FollowUp:
         :param asked: What it was sent.
         """
         estimate = sum(count_tokens(message.text or "") for message in asked)
-        said = " ".join([*(turn.text or "" for turn in self._earlier), self.message])
+        said = " ".join([*self._asked_before(), self.message])
         written, problem, self._usage = read_reply(sent, estimate, said)
         if problem is not None or len(written) != 1:
             # Several lines are an answer, or a choice that nobody here can make.
@@ -134,9 +134,11 @@ class FollowUp:
 
     def _is_repeated(self, question: str) -> bool:
         """Tell an earlier question that has nothing of the newest message."""
-        earlier = (turn.text or "" for turn in self._earlier if turn.is_from(ChatRole.USER))
-        is_known = query_key(question) in map(query_key, earlier)
+        is_known = query_key(question) in map(query_key, self._asked_before())
         return is_known and {*terms(self.message)}.isdisjoint(terms(question))
+
+    def _asked_before(self) -> Iterator[str]:
+        return (turn.text or "" for turn in self._earlier if turn.is_from(ChatRole.USER))
 
     def _with_message(self, question: str) -> str:
         """Add the newest message to an earlier question: "And how long does it take?" would not be asked at all."""

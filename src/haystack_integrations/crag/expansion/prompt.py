@@ -7,11 +7,12 @@ from typing import Any, Final
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 
+from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.expansion.query_text import MAX_QUERY_CHARACTERS, MAX_WEB_WORDS, one_line
 from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.state import CragState
-from haystack_integrations.crag.templates import compile_template, new_boundary
+from haystack_integrations.crag.templates import UNRENDERED, compile_template, new_boundary
 
 _TASKS: Final = {
     "llm": "A document search did not find enough to answer a question. Write one search query that may find what is "
@@ -81,7 +82,8 @@ class ExpansionPrompt:
         # and that includes earlier queries.
         self._sees_documents = mode != "web"
         self._n = n
-        probe = self._values("probe-question", ["probe"], [Shown("probe", "probe")], "probe", ["probe"])
+        seen = (["probe"], [Shown("probe", "probe")], "probe", ["probe"]) if self._sees_documents else ([], [], "", [])
+        probe = self._values("probe-question", *seen)
         self._template, rendered = compile_template(template or DEFAULT_TEMPLATE, "the expander's template", **probe)
         if "probe-question" not in rendered:
             msg = "the expander's template shows no {{ question }}; without it no query can be written"
@@ -93,6 +95,7 @@ class ExpansionPrompt:
 
         :param state: What the run knows.
         :returns: A system and a user message.
+        :raises CallError: When the template cannot be rendered with that, such as where nothing was kept.
         """
         tried: list[str] = []
         evidence: list[Shown] = []
@@ -102,7 +105,11 @@ class ExpansionPrompt:
             evidence = [_shown(document) for document in state.kept[:_MOST_DOCUMENTS]]
             verdict, missing = _judgement(state.trail)
         values = self._values(state.query, tried[-_MOST_TRIED:], evidence, verdict, missing)
-        return [ChatMessage.from_system(self.system), ChatMessage.from_user(self._template.render(**values).strip())]
+        try:
+            text = self._template.render(**values).strip()
+        except Exception as error:  # whatever a user's template does with anybody's text
+            raise CallError(UNRENDERED) from error
+        return [ChatMessage.from_system(self.system), ChatMessage.from_user(text)]
 
     def _values(
         self, question: str, tried: Sequence[str], evidence: Sequence[Shown], verdict: str, missing: Sequence[str]

@@ -11,18 +11,18 @@ from haystack_integrations.crag.expansion.query_text import cleaned, query_key, 
 from haystack_integrations.crag.replies.json_scan import json_values, without_thoughts
 from haystack_integrations.crag.replies.model_reply import problem_of
 from haystack_integrations.crag.replies.thoughts import parted
+from haystack_integrations.crag.templates import named_boundary
 
 _LONGEST_REPLY: Final = 16_384
 _MOST_VALUES: Final = 32
 _MOST_LINES: Final = 64
 _NAMES: Final = ("queries", "query", "questions", "question", "sub_questions", "subquestions", "keywords", "text", "q")
-_SORRY: Final = re.compile(
-    r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|i (?:can['\u2019]?t|cannot)\b|as an ai\b", re.IGNORECASE
-)
+_SORRY: Final = re.compile(r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|as an ai\b", re.IGNORECASE)
+_CANNOT: Final = re.compile(r"\bi can(?:['\u2019]?t|not)\b", re.IGNORECASE)
 # Not the number of a query: `[1] emma author`.
 _BEGINS: Final = re.compile(r"[`json \n]*(?:\{|\[(?!\d{1,2}\]\s+\S))")
 _HEADING: Final = re.compile(r"```|#{1,6}\s")
-_BOUNDARY: Final = re.compile(r"</?(?:found|said)-[0-9a-f]{8}")
+_BOUNDARY: Final = re.compile(rf"</?{named_boundary('found', 'said')}\b")
 
 
 def read_reply(sent: Mapping[str, Any], estimate: int, question: str) -> tuple[list[str], str | None, Usage]:
@@ -49,8 +49,8 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
     :param finish_reason: Its own word on why it stopped.
     :param question: What the queries are for.
     :returns: The usable queries in order, each once, and what is wrong with the reply when there is none:
-        `content_filter`, `length` (it was cut: the end of a query may be missing), `empty`, `too_long`, `not_json` or
-        `unusable`.
+        `content_filter`, `length` or `interrupted` (it was cut: the end of a query may be missing), `empty`,
+        `too_long`, `not_json` or `unusable`.
     """
     problem = problem_of(text, finish_reason)
     if problem is not None:
@@ -70,9 +70,14 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
     found: dict[str, str] = {}
     for line in lines[:_MOST_LINES]:
         query = cleaned(line, len(lines), question)
-        if usable(query) and not _SORRY.match(query) and not _BOUNDARY.search(query):
+        if usable(query) and not _is_excuse(query, question) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"
+
+
+def _is_excuse(query: str, question: str) -> bool:
+    """Tell what a model says that declines; "I can't log in" is no excuse where that is what is asked about."""
+    return bool(_SORRY.match(query) or (_CANNOT.match(query) and not _CANNOT.search(question)))
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:

@@ -19,6 +19,7 @@ from haystack_integrations.crag.grades import origin_of
 from haystack_integrations.crag.grading.line import KEY_LETTERS
 from haystack_integrations.crag.grading.reply import Entry, Reply
 from haystack_integrations.crag.metadata import title_of
+from haystack_integrations.crag.templates import UNRENDERED
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.texts.titles import LONGEST_TITLE, shows
 
@@ -33,10 +34,7 @@ _TOKENS_OF_MARKUP = 24
 SCHEMA_REFUSED: Final = "schema_refused"
 """The endpoint took offence at the form of the request: the same is asked again in words, as a call like any other."""
 
-TEMPLATE: Final = "template"
-"""The template could not be rendered with these documents: nothing was sent."""
-
-_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length", TEMPLATE})
+_DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length", UNRENDERED})
 """Problems that the same prompt would only repeat: the documents are split, never asked about again as they are."""
 
 

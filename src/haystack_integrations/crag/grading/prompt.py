@@ -9,9 +9,9 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.chat import CallError
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.grading.plan import TEMPLATE, Item
+from haystack_integrations.crag.grading.plan import Item
 from haystack_integrations.crag.settings import check_positive, check_text
-from haystack_integrations.crag.templates import compile_template, new_boundary
+from haystack_integrations.crag.templates import UNRENDERED, compile_template, new_boundary
 from haystack_integrations.crag.texts.text import count_tokens
 
 DEFAULT_RUBRIC: Final = """\
@@ -104,7 +104,7 @@ class GradingPrompt:
         try:
             text = self._template.render(**self._variables(query, items, problem))
         except Exception as error:  # whatever a user's template does with anybody's text
-            raise CallError(TEMPLATE) from error
+            raise CallError(UNRENDERED) from error
         return [ChatMessage.from_system(self.rubric), ChatMessage.from_user(text)]
 
     def _variables(self, query: str, items: Sequence[Item], problem: str | None) -> dict[str, Any]:

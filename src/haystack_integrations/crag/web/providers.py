@@ -12,6 +12,7 @@ from haystack import Document
 from haystack_integrations.crag.breaker import Breaker
 from haystack_integrations.crag.deadlines import call_within, call_within_async
 from haystack_integrations.crag.errors import CragError, NotConfiguredError, causes
+from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.retry_after import seconds_to_wait, wait_of
 from haystack_integrations.crag.web.swallowed import raised
 
@@ -101,14 +102,14 @@ class Provider:
 
     async def search_async(self, query: str, seconds: float) -> list[Document]:
         """
-        Search without blocking the event loop; see `search`.
+        Search without blocking the event loop, in a thread where the client is another loop's; see `search`.
 
         :param query: What to send.
         :param seconds: The longest wait, in seconds.
         :returns: As `search`.
         :raises TimeoutError: As `search`.
         """
-        if not hasattr(self.component, "run_async"):
+        if not await runs_here(self.component):
             return results_of(await call_within_async(seconds, partial(self._run, query)))
         return results_of(await asyncio.wait_for(self._run_async(query), max(0.001, seconds)))
 

@@ -93,9 +93,13 @@ class Server:
         """Build the request. A bare transport sends it: httpx's client would log its URL, with the question."""
         # Uncompressed: a small body cannot become a large one.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "crag-haystack"}
-        parameters = {"q": _ORDER.sub("", query), "format": "json", **options}
+        parameters = {"q": _text(_ORDER.sub("", query)), "format": "json", **options}
         limits = {"timeout": httpx.Timeout(timeout).as_dict()}
-        request = httpx.Request("GET", self.url, params=parameters, headers=headers, extensions=limits)
+        try:
+            request = httpx.Request("GET", self.url, params=parameters, headers=headers, extensions=limits)
+        except httpx.InvalidURL:  # its text says that it is too long
+            msg = f"can be asked no question of {len(query):,} characters; shorten it"
+            raise self.error(msg, "http_414") from None
         return next(self._auth.auth_flow(request))
 
     def error(self, what: str, kind: str, retry_after_s: float | None = None) -> WebSearchError:

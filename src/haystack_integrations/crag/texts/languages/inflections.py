@@ -128,13 +128,13 @@ class _Vocabulary:
     """
     The words that can be found, but for those of grammar, by how they begin: a compound has many parts to look for.
 
-    :param often: In how many documents each word is.
+    :param often: In how many documents each word is; a copy of it is read, since a store may be written to meanwhile.
     :param language: Their language.
     """
 
     def __init__(self, often: Mapping[str, int], language: str) -> None:
-        self._often, self._keys, self._near = often, _keys_of(language), defaultdict[str, list[str]](list)
-        for word in often:
+        self._often, self._keys, self._near = {**often}, _keys_of(language), defaultdict[str, list[str]](list)
+        for word in self._often:
             if word not in FUNCTION_WORDS[language]:
                 self._near[_begins[word]].append(word)
 
