@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -535,6 +536,15 @@ def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any, operato
     """The store's own translation looks it up in a table and raises a bare error; of a list, the field was blamed."""
     filters = {"field": "meta.year", "operator": operator, "value": 1}
     with pytest.raises(FilterError, match="operator that is none") as raised:
+        ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
+    assert "CANARY" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [{"CANARY"}, Path("CANARY"), b"CANARY", object()])
+def test_a_value_that_json_does_not_hold_is_an_error_of_the_filters(store: Any, value: Any) -> None:
+    """The client's error is one of its transport: the record said that there was no connection, and the run went on."""
+    filters = {"field": "meta.year", "operator": "==", "value": value}
+    with pytest.raises(FilterError, match="a value that JSON does not hold") as raised:
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
     assert "CANARY" not in str(raised.value)
 
