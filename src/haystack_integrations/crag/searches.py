@@ -13,6 +13,7 @@ from haystack.tracing.tracer import tracer
 from haystack_integrations.crag.chat import kind_of, status_of
 from haystack_integrations.crag.deadlines import run_within, run_within_async
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.light import search_at_home
 from haystack_integrations.crag.observing.metrics import index_searched
 from haystack_integrations.crag.observing.telemetry import set_tags
@@ -48,7 +49,10 @@ def filters_for(policy: FilterPolicy, own: Filters, of_run: Filters) -> Filters:
     :param own: The retriever's.
     :param of_run: The run's; empty ones are none.
     :returns: The filters; merged, both hold.
+    :raises FilterError: For an empty list in the place of either, or within it.
     """
+    for given in (own, of_run):
+        refuse_void(given)
     if policy is FilterPolicy.MERGE and own and of_run:
         return {"operator": "AND", "conditions": [own, of_run]}
     return of_run or own
