@@ -102,6 +102,17 @@ def test_a_copy_of_a_corrective_retriever_searches_the_same_store(in_memory_stor
     assert len(second.run(query=QUESTION)["documents"]) == 1
 
 
+def test_corrective_retrievers_may_be_given_one_grader(in_memory_store: Any) -> None:
+    """Such as a copy of one that was used: the second refused it, as of another pipeline, at its first question."""
+    fill(in_memory_store, [PAGE])
+    grader = HeuristicGrader()
+    first = CorrectiveRetriever(in_memory_store, grader=grader)
+    assert len(first.run(query=QUESTION)["documents"]) == 1
+    for other in (deepcopy(first), CorrectiveRetriever(in_memory_store, grader=grader)):
+        assert other.grader is grader
+        assert len(other.run(query=QUESTION)["documents"]) == 1
+
+
 def test_a_copy_of_a_web_fallback_has_memories_of_its_own() -> None:
     """Its breakers and cool-downs are those of the component."""
     first = WebFallback(SearXNGWebSearch(url="http://127.0.0.1:9"), deny_domains=["example.org"])

@@ -48,6 +48,16 @@ class Copied:
         return made_of, (type(self), settings_of(self)), placed
 
 
+def in_none(part: Any) -> Any:
+    """
+    Give a part that can be put into a pipeline: Haystack lets a component be in one only.
+
+    :param part: A component, or None.
+    :returns: The part; of one of ours that is in a pipeline already, a copy, with the same store, model and cache.
+    """
+    return deepcopy(part) if isinstance(part, Copied) and getattr(part, _PIPELINE) is not None else part
+
+
 def settings_of(part: Any) -> dict[str, Any]:
     """
     Give what an object was made with.
