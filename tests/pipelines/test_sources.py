@@ -88,6 +88,16 @@ def test_a_path_that_does_not_exist_is_an_error_before_anything_is_read(tmp_path
         find([])
 
 
+@pytest.mark.parametrize("paths", ["", ["", "a.md"]])
+def test_an_empty_path_is_not_the_folder_one_works_in(tmp_path, monkeypatch, paths):
+    """As of a variable that is not set: all that lies there was indexed."""
+    (tmp_path / "a.md").write_text("text")
+    monkeypatch.chdir(tmp_path)
+    assert names(".", base=tmp_path) == ["a.md"]
+    with pytest.raises(SourceError, match=r"no file or directory at \[''\]"):
+        find(paths)
+
+
 def test_a_named_file_of_another_kind_is_a_failure(tmp_path):
     """Who names it wants it; what lies around in a directory is skipped."""
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
