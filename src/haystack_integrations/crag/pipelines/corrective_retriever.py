@@ -245,5 +245,6 @@ def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) ->
         if (kind := kinds.get(part["type"])) is not None:
             setting = _ROOM[kind]
             usual = signature(vars(kind)["__init__"]).parameters[setting].default
-            roomy[name] = {setting: max(most, settings_of(part).get(setting, usual)), **settings.get(name, {})}
+            check_whole(f"{setting} of {name!r}", said := settings_of(part).get(setting, usual))
+            roomy[name] = {setting: max(most, said), **settings.get(name, {})}
     return roomy
