@@ -188,7 +188,7 @@ class CorrectiveRetriever(Copied):
         with self._loading:
             if self._loaded is None:
                 settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
-                parts = {"grader": in_none(self.grader), **settings}
+                parts = {"grader": in_none(self.grader, self), **settings}
                 self._loaded = load(self.pipeline, store=self.document_store, **parts)
             return self._loaded
 
