@@ -341,7 +341,7 @@ def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     assert load(tmp_path / "mine.yml").run(query="Why?") == {"query": "Why?"}
 
 
-@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45"])
+@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45", "a: !!timestamp x", "a: !!bool x", "a: !!int ''"])
 def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
     """Also where the parser fails by another error than its own."""
     (tmp_path / "mine.yml").write_text(text)
