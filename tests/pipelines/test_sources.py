@@ -265,6 +265,15 @@ def test_a_file_that_is_no_json_lines_at_all_is_given_up_soon(tmp_path):
     assert "the rest is not read" in found[-1].reason
 
 
+def test_however_many_lines_are_bad_a_file_with_a_record_is_read_to_its_end(tmp_path):
+    """Only one of which nothing is a record may be given up."""
+    good = [{"id": id_, "text": "fine"} for id_ in "ab"]
+    path = jsonl(tmp_path / "c.jsonl", good[0], *[b"broken"] * 150, good[1])
+    found = [*read(find(path, tmp_path))]
+    assert [one.name for one in found if isinstance(one, Source)] == ["c.jsonl#a", "c.jsonl#b"]
+    assert len(found) == 152
+
+
 def test_json_lines_are_streamed(tmp_path):
     """The memory needed does not grow with the file."""
     with (tmp_path / "c.jsonl").open("w") as file:
