@@ -1,6 +1,7 @@
 """Copies of components: Haystack makes none, but it copies settings when it loads, and a user may copy anything."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy, deepcopy
 from typing import Any
 
@@ -100,6 +101,28 @@ def test_a_copy_of_a_corrective_retriever_searches_the_same_store(in_memory_stor
     assert second.settings == first.settings
     assert second.settings is not first.settings
     assert len(second.run(query=QUESTION)["documents"]) == 1
+
+
+def test_corrective_retrievers_may_be_given_one_grader(in_memory_store: Any) -> None:
+    """Such as a copy of one that was used: the second refused it, as of another pipeline, at its first question."""
+    fill(in_memory_store, [PAGE])
+    grader = HeuristicGrader()
+    first = CorrectiveRetriever(in_memory_store, grader=grader)
+    assert len(first.run(query=QUESTION)["documents"]) == 1
+    for other in (deepcopy(first), CorrectiveRetriever(in_memory_store, grader=grader)):
+        assert other.grader is grader
+        assert len(other.run(query=QUESTION)["documents"]) == 1
+
+
+def test_corrective_retrievers_with_one_grader_may_be_asked_at_the_same_time(in_memory_store: Any) -> None:
+    """Each loads its pipeline with the first question, and only one can have the grader itself."""
+    fill(in_memory_store, [PAGE])
+    for _ in range(5):
+        grader = HeuristicGrader()
+        made = [CorrectiveRetriever(in_memory_store, grader=grader) for _ in range(4)]
+        with ThreadPoolExecutor(4) as threads:
+            found = [*threads.map(lambda one: len(one.run(query=QUESTION)["documents"]), made)]
+        assert found == [1, 1, 1, 1]
 
 
 def test_a_copy_of_a_web_fallback_has_memories_of_its_own() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from haystack_integrations.crag.elasticsearch.requests import vector_request, words_request
-from haystack_integrations.crag.elasticsearch.want import count_request, explanation
+from haystack_integrations.crag.elasticsearch.want import count_request, explanation, is_unexplained
 
 FILTERS = {"field": "meta.year", "operator": "==", "value": 2026}
 WORDS, FILTERED = words_request("Who?", "AUTO", None, 3), words_request("Who?", "AUTO", FILTERS, 3)
@@ -54,3 +54,12 @@ def test_a_search_by_vectors_looks_at_as_many_as_it_is_to_give_and_no_more_than_
     """Ten times as many where nobody says how many."""
     looked_at = [vector_request([0.1], wide, None, k)["knn"] for wide, k in ((None, 3), (5, 8), (None, 5_000))]
     assert [(one["k"], one["num_candidates"]) for one in looked_at] == [(3, 30), (8, 8), (5_000, 10_000)]
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "wanted"),
+    [([], "ok", True), (["page"], "ok", False), ([], "failed", False), ([], "incomplete", False)],
+)
+def test_only_a_whole_search_without_a_document_is_to_be_explained(found: list[Any], status: str, wanted: bool) -> None:
+    """Of another the report says why already, and a second question to a server in trouble would lose that."""
+    assert is_unexplained(found, {"status": status}) is wanted

@@ -30,6 +30,11 @@ YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name 
         ({"operator": "AND", "conditions": [YEAR]}, False),
         ({"operator": "AND", "conditions": (YEAR, TOPIC)}, False),
         ({**YEAR, "conditions": []}, False),
+        ([], True),
+        ((), True),
+        ("", True),
+        (False, True),
+        ({"operator": "OR", "conditions": [YEAR, []]}, True),
         ({}, False),
         (None, False),
     ],
@@ -82,3 +87,26 @@ def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters
         with pytest.raises(FilterError, match="as filters, wanted a mapping"):
             made.run(query="When is a refund paid?", filters=filters)
         assert made.run(query="When is a refund paid?", filters={})["documents"]
+
+
+@pytest.mark.parametrize("policy", ["replace", "merge"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_empty_list_in_the_place_of_filters_opens_no_store(
+    in_memory_store: Any, policy: str, asynchronous: bool
+) -> None:
+    """As of somebody who is in no team: Python takes it for none, and the whole store was searched."""
+    fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
+    nothing: Any = []
+    for retriever in (
+        load("corrective_retrieval", store=in_memory_store),
+        CorrectiveRetriever(in_memory_store, filter_policy=policy),
+    ):
+        asked: dict[str, Any] = {"query": "When is a refund paid?"}
+        assert retriever.run(**asked, filters={})["documents"]
+        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
+            asyncio.run(retriever.run_async(**asked, filters=nothing)) if asynchronous else retriever.run(
+                **asked, filters=nothing
+            )
+    own: Any = []
+    with pytest.raises(FilterError, match="as filters, wanted a mapping"):
+        CorrectiveRetriever(in_memory_store, filters=own, filter_policy=policy).run(**asked, filters=YEAR)

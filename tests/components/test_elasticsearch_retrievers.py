@@ -1,8 +1,10 @@
 """The retrievers for Elasticsearch on a real server: the same documents, and each fault is a report (promise P6)."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -530,11 +532,33 @@ def test_a_field_that_is_no_text_is_an_error_of_the_filters(store: Any, field: A
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
 
 
+def test_half_a_character_of_another_client_is_a_sign(elasticsearch_url: str, elasticsearch_index: str) -> None:
+    """Of a text that was cut within an emoji. As it was, no server and no terminal could write the answer."""
+    store = open_store("elasticsearch", elasticsearch_url, elasticsearch_index)
+    prepare(store)
+    vector = StaticTextEmbedder().run(text="Penguins")["embedding"]
+    written = {"id": "a\ud83d", "content": "Penguins \ud83d\ude00 swim \ud83d", "title": "\ude00", "embedding": vector}
+    headers = {"content-type": "application/json", "accept": "application/json"}
+    put: dict[str, Any] = {"headers": headers, "body": json.dumps(written).encode()}
+    store.client.perform_request("PUT", f"/{elasticsearch_index}/_doc/a?refresh=true", **put)
+    (found,) = ReportingEmbeddingRetriever(document_store=store).run(query_embedding=vector)["documents"]
+    assert (found.id, found.content, found.meta) == ("a\ufffd", "Penguins \U0001f600 swim \ufffd", {"title": "\ufffd"})
+
+
 @pytest.mark.parametrize("operator", ["CANARY", ["CANARY"], {"CANARY": 1}, None])
 def test_an_operator_that_is_none_is_an_error_of_the_filters(store: Any, operator: Any) -> None:
     """The store's own translation looks it up in a table and raises a bare error; of a list, the field was blamed."""
     filters = {"field": "meta.year", "operator": operator, "value": 1}
     with pytest.raises(FilterError, match="operator that is none") as raised:
+        ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
+    assert "CANARY" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [{"CANARY"}, Path("CANARY"), b"CANARY", object()])
+def test_a_value_that_json_does_not_hold_is_an_error_of_the_filters(store: Any, value: Any) -> None:
+    """The client's error is one of its transport: the record said that there was no connection, and the run went on."""
+    filters = {"field": "meta.year", "operator": "==", "value": value}
+    with pytest.raises(FilterError, match="a value that JSON does not hold") as raised:
         ReportingBM25Retriever(document_store=store).run(query="Who?", filters=filters)
     assert "CANARY" not in str(raised.value)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from haystack import Document, Pipeline
 from haystack.components.agents import Agent
 from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder
@@ -31,6 +32,7 @@ from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, export
+from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 PAGES = (
@@ -408,3 +410,14 @@ def test_what_is_no_store_is_refused_when_the_retriever_is_made(store: Any) -> N
     """With None, the empty store of the pipeline's file was searched, and no question was answered."""
     with pytest.raises(ConfigurationError, match="as store, wanted"):
         CorrectiveRetriever(store)
+
+
+@pytest.mark.parametrize(("part", "setting"), [("router", "max_evidence"), ("fuse", "top_k")])
+def test_a_number_of_a_file_that_is_none_is_named(store: Any, tmp_path: Path, part: str, setting: str) -> None:
+    """Not by Python's words on two things that it cannot compare."""
+    spec = read("corrective_retrieval")
+    spec["components"][part]["init_parameters"][setting] = None
+    file = tmp_path / "own.yml"
+    file.write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=f"{setting} of '{part}' must be a whole number"):
+        CorrectiveRetriever(store, pipeline=file).warm_up()

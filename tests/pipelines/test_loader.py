@@ -32,6 +32,7 @@ from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.pipelines.placing import with_settings
 from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.store_profiles import open_store
 
@@ -340,7 +341,7 @@ def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     assert load(tmp_path / "mine.yml").run(query="Why?") == {"query": "Why?"}
 
 
-@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45"])
+@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45", "a: !!timestamp x", "a: !!bool x", "a: !!int ''"])
 def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
     """Also where the parser fails by another error than its own."""
     (tmp_path / "mine.yml").write_text(text)
@@ -565,6 +566,25 @@ def test_what_is_no_name_of_a_pipeline_is_told_by_its_kind(given: Any, said: str
     with pytest.raises(ConfigurationError, match=said) as caught:
         load(given())
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("store", [None, InMemoryDocumentStore()], ids=["of the file", "own"])
+def test_a_setting_that_only_the_outer_retriever_has_is_given_to_it(store: Any) -> None:
+    """The one inside was said not to have it."""
+    rag = load("corrective_retrieval", store=store, dense={"timeout_s": 2.5, "top_k": 4})
+    part: Any = rag.pipeline.get_component("dense")
+    assert (part.timeout_s, part.retriever.top_k) == (2.5, 4)
+
+
+def test_a_component_with_an_embedder_and_no_retriever_inside_takes_settings_too() -> None:
+    """One of the user's own: it could not be loaded, for a key that nobody wrote."""
+    embedder = {"type": "own.Embedder", "init_parameters": {"model": "a"}}
+    part = {"type": "own.Search", "init_parameters": {"text_embedder": embedder}}
+    changed = with_settings(part, {"limit": 5, "text_embedder": {"model": "b"}})
+    assert changed == {
+        "type": "own.Search",
+        "init_parameters": {"text_embedder": {**embedder, "init_parameters": {"model": "b"}}, "limit": 5},
+    }
 
 
 @pytest.mark.parametrize("store", [None, InMemoryDocumentStore()], ids=["of the file", "own"])

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 from haystack import Document
 
+from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines import export
 from haystack_integrations.crag.pipelines.checks import by_the_set
 from haystack_integrations.crag.pipelines.loader import read, source
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
+from haystack_integrations.crag.store_profiles import open_store
 
 
 def test_a_store_in_memory_finds_a_number_with_dots_as_a_whole() -> None:
@@ -44,3 +47,11 @@ def test_a_calibrated_verdict_is_gone_by_whatever_the_parts_are_called(
     """A file of the user's own may name its router as it likes, and the parts of a cascade too."""
     (tmp_path / "own.yml").write_text(re.sub(rf"\b{part}\b(?=[.:])", "other", source(name)))
     assert by_the_set(read(tmp_path / "own.yml")) == chosen
+
+
+def test_an_address_of_a_store_that_has_none_is_refused() -> None:
+    """Who forgets `store="elasticsearch"` got a pipeline on an empty store."""
+    with pytest.raises(ConfigurationError, match="an address for the store 'in_memory', which has none"):
+        export("corrective_retrieval", url="http://127.0.0.1:9200")
+    with pytest.raises(ConfigurationError, match="an address for the store 'memory', which has none"):
+        open_store("memory", "http://127.0.0.1:9200")

@@ -88,6 +88,16 @@ def test_a_path_that_does_not_exist_is_an_error_before_anything_is_read(tmp_path
         find([])
 
 
+@pytest.mark.parametrize("paths", ["", ["", "a.md"]])
+def test_an_empty_path_is_not_the_folder_one_works_in(tmp_path, monkeypatch, paths):
+    """As of a variable that is not set: all that lies there was indexed."""
+    (tmp_path / "a.md").write_text("text")
+    monkeypatch.chdir(tmp_path)
+    assert names(".", base=tmp_path) == ["a.md"]
+    with pytest.raises(SourceError, match=r"no file or directory at \[''\]"):
+        find(paths)
+
+
 def test_a_named_file_of_another_kind_is_a_failure(tmp_path):
     """Who names it wants it; what lies around in a directory is skipped."""
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
@@ -253,6 +263,15 @@ def test_a_file_that_is_no_json_lines_at_all_is_given_up_soon(tmp_path):
     found = failures(tmp_path / "c.jsonl")
     assert len(found) == 101
     assert "the rest is not read" in found[-1].reason
+
+
+def test_however_many_lines_are_bad_a_file_with_a_record_is_read_to_its_end(tmp_path):
+    """Only one of which nothing is a record may be given up."""
+    good = [{"id": id_, "text": "fine"} for id_ in "ab"]
+    path = jsonl(tmp_path / "c.jsonl", good[0], *[b"broken"] * 150, good[1])
+    found = [*read(find(path, tmp_path))]
+    assert [one.name for one in found if isinstance(one, Source)] == ["c.jsonl#a", "c.jsonl#b"]
+    assert len(found) == 152
 
 
 def test_json_lines_are_streamed(tmp_path):

@@ -240,6 +240,15 @@ def test_a_setting_for_keys_without_a_key_is_refused(value: str, monkeypatch: py
     assert not read_settings().has_keys
 
 
+@pytest.mark.parametrize("given", [("",), [" ", "\n"]])
+def test_a_list_of_keys_without_a_key_is_refused(given: Any) -> None:
+    """In code: the settings called it keys, and the gate was open to whoever names this machine in `Host`."""
+    with pytest.raises(ConfigurationError, match="CRAG_SERVE_API_KEYS: got no key in it"):
+        read_settings(host="0.0.0.0", api_keys=given)
+    assert read_settings(host="0.0.0.0", api_keys=[*given, "a-key"]).has_keys
+    assert not read_settings(api_keys=()).has_keys
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
 def test_loopback_needs_none(host: str) -> None:
     assert not read_settings(host=host).has_keys

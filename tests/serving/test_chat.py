@@ -568,6 +568,15 @@ def test_the_title_that_librechat_asks_for_is_the_question(answering: Any, model
     assert mine["crag"]["verdict"] == "correct"
 
 
+def test_a_title_of_a_chat_that_was_cut_within_a_character_has_a_sign_there(answering: Any) -> None:
+    """Front ends send the beginning of a chat; no answer can hold a half, and the failure was told as the server's."""
+    asked = json.dumps(chat("Provide a short title.\n\nConversation:\nUser: Smile \ud83d"))
+    headers = {"content-type": "application/json"}
+    with answering.client() as client:
+        told = client.post("/v1/chat/completions", content=asked, headers=headers).json()
+    assert told["choices"][0]["message"]["content"] == "Smile \ufffd"
+
+
 def test_any_other_task_is_taken_for_a_question(answering: Any) -> None:
     """Whoever only writes as Open WebUI does gets what everybody gets."""
     with answering.client() as client:

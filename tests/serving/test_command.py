@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from cli_runner import QUESTION, crag, environment, refused, two_documents
+from pydantic import SecretStr
 from scripted_model import NAME, ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY
 from serving.process import address, command, read_by_hand
@@ -27,7 +28,7 @@ from haystack_integrations.crag.components import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.doubts import doubts
-from haystack_integrations.crag.serving.server import app_from_environment, check_port
+from haystack_integrations.crag.serving.server import app_from_environment, as_variables, check_port
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
@@ -592,3 +593,15 @@ def test_a_variable_log_of_another_program_is_let_be(tmp_path: Path, docs: str) 
     """Hayhooks reads its log level from it, and the server ended at a path; its log has a level of its own."""
     with command(tmp_path, "--docs", docs, "--pipelines", "corrective_retrieval", LOG="/var/log/app.log") as running:
         assert httpx.get(f"{running.url()}/health/live").status_code == 200
+
+
+def test_workers_read_what_was_given_in_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list went to them as Python shows it, and of a secret the stars: the keys that they accepted were others."""
+    given: dict[str, Any] = {"api_keys": [SecretStr("first-key"), "second-key"], "pipelines": ("corrective_retrieval",)}
+    given |= {"port": 0, "uploads": True, "cors_origins": "https://a.example,https://b.example"}
+    given["redis_url"] = SecretStr("redis://:word@127.0.0.1:6379/0")
+    for name, value in as_variables(given).items():
+        monkeypatch.setenv(name, value)
+    assert read_settings() == read_settings(**given)
+    with pytest.raises(ConfigurationError, match="got a comma in a value of api_keys"):
+        as_variables({"api_keys": ["one,two"]})

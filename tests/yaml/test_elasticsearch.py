@@ -92,7 +92,9 @@ def test_the_cosine_is_exact(store: Any) -> None:
     rag = agent(store)
     rag.pipeline.get_component("guard").strategy = DENSE
     of_query = StaticTextEmbedder().run(QUESTION)["embedding"]
-    for document in rag.run(query=QUESTION)["documents"]:
+    found = rag.run(query=QUESTION)["documents"]
+    assert found
+    for document in found:
         (embedded,) = StaticDocumentEmbedder().run([Document(content=document.content)])["documents"]
         cosine = sum(a * b for a, b in zip(of_query, embedded.embedding, strict=True))
         told = document.meta["crag"]["retrievers"]["dense"]["similarity"]

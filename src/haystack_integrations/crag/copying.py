@@ -2,13 +2,18 @@
 
 from copy import deepcopy
 from inspect import signature
+from threading import Lock
 from typing import Any, Final, Self, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 Made = TypeVar("Made")
 
 # Where Haystack notes on a component which pipeline it is in, and what its sockets are connected to.
 _PIPELINE: Final = "__haystack_added_to_pipeline__"
 _SOCKETS: Final = ("__haystack_input__", "__haystack_output__")
+
+_holders: Final[WeakKeyDictionary[Any, ref[Any]]] = WeakKeyDictionary()
+_claiming: Final = Lock()
 
 
 def plain_copy(value: Any) -> Any:
@@ -46,6 +51,25 @@ class Copied:
         """Write down for pickle what it is made of, and where it stands in a pipeline."""
         placed = {name: getattr(self, name) for name in (_PIPELINE, *_SOCKETS)}
         return made_of, (type(self), settings_of(self)), placed
+
+
+def in_none(part: Any, owner: Any) -> Any:
+    """
+    Give a part that can be put into a pipeline: Haystack lets a component be in one only.
+
+    :param part: A component, or None.
+    :param owner: Who puts it there; what it failed to, it may try again.
+    :returns: The part; of one of ours that another has, or that is in a pipeline already, a copy, with the same store,
+        model and cache.
+    """
+    if not isinstance(part, Copied):
+        return part
+    with _claiming:
+        holder = _holders[part]() if part in _holders else None
+        if getattr(part, _PIPELINE) is None and (holder is None or holder is owner):
+            _holders[part] = ref(owner)
+            return part
+    return deepcopy(part)
 
 
 def settings_of(part: Any) -> dict[str, Any]:

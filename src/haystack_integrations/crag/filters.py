@@ -1,4 +1,4 @@
-"""Filters that restrict nothing or everything: whose list of conditions is empty, as by somebody without a team."""
+"""Filters that restrict nothing or everything, since a list in them is empty, as by somebody without a team."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,15 @@ def is_void(filters: Any) -> bool:
     """
     Tell filters that have an empty list of conditions, as a whole or within; `{}` is one, as some languages write it.
 
-    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction.
+    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction. An
+    empty list in the place of filters, or whatever else is false to Python, would be taken for none.
 
-    :param filters: Haystack filters.
+    :param filters: Haystack filters; none are None or `{}`.
     :returns: Whether there is such a list.
     """
-    if not isinstance(filters, dict) or "conditions" not in filters or "field" in filters:
+    if not isinstance(filters, dict):
+        return filters is not None and not filters
+    if "conditions" not in filters or "field" in filters:
         return False
     within = filters["conditions"]
     return not (isinstance(within, list | tuple) and within) or any(map(is_void, within))

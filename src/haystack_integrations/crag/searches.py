@@ -50,9 +50,10 @@ def filters_for(policy: FilterPolicy, own: Filters, of_run: Filters) -> Filters:
     :param own: The retriever's.
     :param of_run: The run's; empty ones are none.
     :returns: The filters; merged, both hold.
-    :raises FilterError: For filters of the run that are no mapping, or have no conditions.
+    :raises FilterError: For filters that are no mapping, or have no conditions.
     """
-    refuse_void(of_run)
+    for given in (own, of_run):
+        refuse_void(given)
     if policy is FilterPolicy.MERGE and own and of_run:
         return {"operator": "AND", "conditions": [own, of_run]}
     return of_run or own

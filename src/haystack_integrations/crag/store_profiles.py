@@ -91,10 +91,14 @@ def store_spec(name: str, url: str | None = None, index: str = "crag") -> dict[s
     :param url: Where the server is; needed for a store that has one. Of a cluster all nodes, with commas between.
     :param index: Name of the index.
     :returns: `{"type", "init_parameters"}`.
-    :raises ConfigurationError: For an unknown name, a missing URL, or an unreadable file of certificates.
+    :raises ConfigurationError: For an unknown name, a missing URL or one of a store without a server, or an unreadable
+        file of certificates.
     """
     profile = profiles()[profile_named(name)]
     parameters = {**profile.document_store, "index": index}
+    if url and not profile.index:
+        msg = f"got an address for the store {name!r}, which has none; leave it out, or choose the store elasticsearch"
+        raise ConfigurationError(msg)
     if profile.index:
         if not (nodes := nodes_of(url or "")):
             msg = f"the store {name!r} needs an address, got none; pass --url http://HOST:PORT or set ELASTICSEARCH_URL"

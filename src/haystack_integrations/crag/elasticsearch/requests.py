@@ -95,11 +95,18 @@ def vector_request(
 
 def _filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     """Give the part of a request that restricts it, without the filter that would open the whole index."""
+    from elasticsearch import SerializationError
+    from elasticsearch.serializer import JsonSerializer
+
     from haystack_integrations.document_stores.elasticsearch.filters import _normalize_filters
 
     refuse_void(filters)
     try:
-        return {"filter": _normalize_filters(filters)} if filters else {}
+        made = {"filter": _normalize_filters(filters)} if filters else {}
+        JsonSerializer().dumps(made)
+    except SerializationError:  # its text would hold the value; the client's own is like that of a lost connection
+        msg = "got filters with a value that JSON does not hold, wanted a text, number, boolean, date or a list"
+        raise FilterError(msg) from None
     except (KeyError, TypeError) as error:
         # An operator is looked up in a table: for one that it does not hold, a bare error is all that comes; a list,
         # which JSON can give as well, is another kind.
@@ -108,3 +115,4 @@ def _filter_of(filters: dict[str, Any] | None) -> dict[str, Any]:
     except AttributeError as error:
         msg = "got filters with a field that is no text, wanted its name, such as meta.year, in each comparison"
         raise FilterError(msg) from error
+    return made

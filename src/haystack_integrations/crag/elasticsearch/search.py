@@ -16,6 +16,7 @@ from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.interrupts import ends_run, unless_it_ends
 from haystack_integrations.crag.searches import Found, Limit, not_searched, told
+from haystack_integrations.crag.texts.steering import whole
 
 if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
@@ -143,11 +144,12 @@ def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
 
 def _document(store: "ElasticsearchDocumentStore", hit: Mapping[str, Any]) -> Document:
     """Read a hit; one whose fields have the names of Haystack's and hold something else is refused."""
-    source = hit.get("_source", {})
+    # Clients in JavaScript or Java that cut a text within an emoji write a half of it, in which no answer can be sent.
+    source = {name: whole(value) if isinstance(value, str) else value for name, value in hit.get("_source", {}).items()}
     wrong = [name for name, kinds in _KINDS.items() if not isinstance(source.get(name), kinds | None)]
     if "_source" in hit and not wrong:
         with suppress(TypeError, ValueError, KeyError):
-            return store._deserialize_document(dict(hit))
+            return store._deserialize_document({**hit, "_source": source})
     got = ", ".join(f"{name!r} as {type(source[name]).__name__}" for name in wrong) or "what is no document of Haystack"
     msg = (
         f"got {got} in the document {str(hit.get('_id'))[:_SHOWN]!r} of the index {store._index!r}, wanted fields as "

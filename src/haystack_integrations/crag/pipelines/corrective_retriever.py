@@ -12,7 +12,7 @@ from haystack.document_stores.types import DocumentStore, FilterPolicy
 
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
-from haystack_integrations.crag.copying import Copied
+from haystack_integrations.crag.copying import Copied, in_none
 from haystack_integrations.crag.deciding.policy import check_mode
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
@@ -188,7 +188,8 @@ class CorrectiveRetriever(Copied):
         with self._loading:
             if self._loaded is None:
                 settings = _with_room(self.pipeline, max(self.top_k, self.candidates), self.settings or {})
-                self._loaded = load(self.pipeline, store=self.document_store, **{"grader": self.grader, **settings})
+                parts = {"grader": in_none(self.grader, self), **settings}
+                self._loaded = load(self.pipeline, store=self.document_store, **parts)
             return self._loaded
 
     def _asked(self, query: str, filters: Filters | None, top_k: int | None) -> tuple[dict[str, Any], int]:
@@ -244,5 +245,6 @@ def _with_room(pipeline: str, most: int, settings: dict[str, dict[str, Any]]) ->
         if (kind := kinds.get(part["type"])) is not None:
             setting = _ROOM[kind]
             usual = signature(vars(kind)["__init__"]).parameters[setting].default
-            roomy[name] = {setting: max(most, settings_of(part).get(setting, usual)), **settings.get(name, {})}
+            check_whole(f"{setting} of {name!r}", said := settings_of(part).get(setting, usual))
+            roomy[name] = {setting: max(most, said), **settings.get(name, {})}
     return roomy

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
 from enum import Enum
+from inspect import signature
 from typing import Any, Final, get_args, get_type_hints
 
 from haystack.components.retrievers import TextEmbeddingRetriever
@@ -22,6 +23,7 @@ Spec = dict[str, Any]
 
 _STORE: Final = "document_store"
 _EMBEDDER: Final = "text_embedder"
+_INNER: Final = "retriever"
 _STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
 
 
@@ -96,20 +98,21 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     Change settings of a component.
 
     :param part: The component as the YAML holds it.
-    :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside. With another
-        embedder, which may be a server's, it becomes one that reports; a mapping that names no type is settings of the
-        embedder that it has.
+    :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside, but for such
+        as only the outer one has. With another embedder, which may be a server's, it becomes one that reports; a
+        mapping that names no type is settings of the embedder that it has.
     :returns: The changed component.
     """
-    parameters = settings_of(part)
-    if _EMBEDDER in parameters:
+    parameters, own = settings_of(part), dict(settings)
+    if isinstance(changed := own.get(_EMBEDDER), Mapping) and "type" not in changed and _EMBEDDER in parameters:
+        own[_EMBEDDER] = with_settings(parameters[_EMBEDDER], changed)
+    if {_EMBEDDER, _INNER} <= parameters.keys():
         part = {**part, "type": _REPORTING} if _EMBEDDER in settings and part["type"] == _STOCK else part
-        own = {name: value for name, value in settings.items() if name in parameters}
-        if isinstance(changed := own.get(_EMBEDDER), Mapping) and "type" not in changed:
-            own[_EMBEDDER] = with_settings(parameters[_EMBEDDER], changed)
-        inside = {name: value for name, value in settings.items() if name not in parameters}
-        settings = {"retriever": with_settings(parameters["retriever"], inside), **own}
-    return {**part, "init_parameters": {**parameters, **settings}}
+        inner = parameters[_INNER]
+        outside = {name for name in own if name in parameters or (_takes(part, name) and not _takes(inner, name))}
+        inside = {name: own.pop(name) for name in settings if name not in outside}
+        own = {_INNER: with_settings(inner, inside), **own}
+    return {**part, "init_parameters": {**parameters, **own}}
 
 
 def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
@@ -122,6 +125,10 @@ def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
     """
     parts = spec["components"]
     return {**spec, "components": {**parts, **{one: with_settings(parts[one], changes[one]) for one in changes}}}
+
+
+def _takes(part: Spec, setting: str) -> bool:
+    return setting in signature(import_class_by_name(part["type"]).__init__).parameters
 
 
 def _laid_over(under: Spec, over: Mapping[str, Any], *, is_same: bool = False) -> Spec:

@@ -36,7 +36,7 @@ def parsed(name: str, text: str) -> Any:
     """
     try:
         return yaml.load(text, Loader=_EachKeyOnce)  # noqa: S506 # it is a SafeLoader
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError) as error:  # of tags
         msg = f"{name!r} is no readable YAML: {_why(error)}; check its indentation, quotes and brackets"
         raise ConfigurationError(msg) from None
 

@@ -49,8 +49,9 @@ def find(
     :returns: What was found.
     :raises SourceError: When a path does not exist, or none was given.
     """
-    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    missing = [str(path) for path in given if not os.path.exists(path)]
+    told = [paths] if isinstance(paths, str | Path) else [*paths]
+    missing = [str(path) for path in told if not os.path.exists(path)]  # "", of a variable that is unset, is no folder
+    given = [Path(path) for path in told]
     if missing or not given:
         msg = f"no file or directory at {missing or 'any path'}; pass paths that exist, nothing was indexed"
         raise SourceError(msg)

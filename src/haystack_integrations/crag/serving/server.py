@@ -3,12 +3,14 @@
 import errno
 import os
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
 from haystack import logging
+from pydantic import SecretStr
 
 from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.serving.app import create_app
@@ -64,12 +66,31 @@ def serve(**given: Any) -> None:
         if settings.workers == 1:
             _run_alone(uvicorn.Config(app, **options))
             return
-        # Worker processes read the environment: what was given goes there.
-        os.environ.update({environment_name(name): str(value) for name, value in given.items()})
+        os.environ.update(as_variables(given))  # which worker processes read
         run_workers(uvicorn.Config(_FACTORY, factory=True, **options))
     except SystemExit as end:
         # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
         raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end
+
+
+def as_variables(given: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Write settings down as variables of the environment.
+
+    :param given: Settings by name; those of several values as a list, or as the text that a variable holds.
+    :returns: The values by variable, keys in clear.
+    :raises ConfigurationError: For a list with a comma in a value, which would be read as two.
+    """
+    found = dict[str, str]()
+    for name, value in given.items():
+        are_several = isinstance(value, list | tuple)
+        values = value if are_several else [value]
+        plain = [one.get_secret_value() if isinstance(one, SecretStr) else str(one) for one in values]
+        if are_several and any("," in one for one in plain):
+            msg = f"got a comma in a value of {name}, wanted none: several workers read {environment_name(name)}"
+            raise ConfigurationError(msg)
+        found[environment_name(name)] = ",".join(plain)
+    return found
 
 
 def _run_alone(config: uvicorn.Config) -> None:

@@ -111,9 +111,15 @@ class ServeSettings(BaseSettings):
 
     @field_validator("api_keys", mode="before")
     @classmethod
-    def _some(cls, value: Any) -> Any:
+    def _meant(cls, value: Any) -> Any:
+        """Keep a text of commas and blanks for `_some`, to which `_separated` would give nothing at all."""
+        return (value,) if isinstance(value, str) and value and not value.replace(",", "").strip() else value
+
+    @field_validator("api_keys")
+    @classmethod
+    def _some(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         """Refuse what was meant to hold keys and holds none: the server would be open. Nothing at all is unset."""
-        if isinstance(value, str) and value and not value.replace(",", "").strip():
+        if value and not any(key.get_secret_value().replace(",", "").strip() for key in value):
             msg = "got no key in it, wanted keys with commas between them; write one that you made up, or unset it"
             raise ValueError(msg)
         return value

@@ -9,6 +9,7 @@ from haystack.dataclasses import GeneratedAnswer
 
 from haystack_integrations.crag.deciding.abstention_words import phrases
 from haystack_integrations.crag.texts.questions.courtesies import asks_nothing, bare_question, language_of_talk
+from haystack_integrations.crag.texts.steering import whole
 
 # Behind each answer Open WebUI asks its chat's model for a title, tags and further questions, as a JSON object.
 _TASK: Final = re.compile(r"\s*### Task:\n(?P<told>.*?)<chat_history>\s*(?:user:\s*)?(?P<first>.*)", re.I | re.DOTALL)
@@ -66,7 +67,7 @@ def _done(message: str) -> str | None:
 def _title(chat: str) -> str:
     """Make a title of the first line of a chat."""
     first = next((line for line in chat.splitlines() if line.strip()), "")
-    title = " ".join(bare_question(first).split())
+    title = " ".join(whole(bare_question(first)).split())  # a front end may cut a chat within a character
     if len(title) <= _TITLE_CHARACTERS:
         return title
     return f"{title[:_TITLE_CHARACTERS].rpartition(' ')[0] or title}\u2026"
