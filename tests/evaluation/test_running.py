@@ -447,6 +447,18 @@ def test_a_line_that_is_no_record_is_named(dataset: Dataset, tmp_path: Path, cha
             evaluate(dataset, EVIDENCE, journal=journal)
 
 
+def test_grades_that_pandas_wrote_are_read_again(dataset: Dataset, tmp_path: Path) -> None:
+    """As 2.0; the records of hours with a model would be of no use to the next run, nor to a comparison."""
+    file, journal = dataset.folder / SPLIT / LISTS, tmp_path / "records.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    grades = {case.id: case.grades(case.fixed) for case in dataset.cases if case.fixed is not None}
+    write_rows(file, [{**line, "grades": [*map(float, grades[line["id"]])]} for line in lines])
+    again = read_dataset(dataset.folder, SPLIT)
+    records = evaluate(again, EVIDENCE, journal=journal)
+    assert read_records(journal) == evaluate(again, EVIDENCE, journal=journal) == records
+    assert records[0]["documents"][0]["label"] == 2
+
+
 def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     """The message says what to do, and doing it ends the evaluation."""
     many = read_dataset(write_dataset(tmp_path / "many", times=30), SPLIT)
