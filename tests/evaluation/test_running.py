@@ -403,6 +403,17 @@ def test_lists_are_not_taken_from_a_pipeline_that_judges_them_whatever_it_is_tol
     )  # its router judges nothing anyway
 
 
+@pytest.mark.parametrize("pipeline", ["corrective_rag", "cascade_rag", "agent_rag"])
+def test_lists_are_taken_without_a_chat_model_whatever_its_parts_are_called(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pipeline: str
+) -> None:
+    """Nothing is asked in mode `off`, so no part needs the key of a model."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    own, asked = tmp_path / "own.yml", dataset.cases[0].question
+    own.write_text(re.sub(r"\b(grader|generator|expander)(?=[:.])", r"our_\1", source(pipeline)))
+    assert Retrieval.over(dataset, str(own)).of(asked) == Retrieval.over(dataset, pipeline).of(asked)
+
+
 def test_lists_are_as_long_as_the_pipeline_makes_them_unless_told_otherwise(tmp_path: Path) -> None:
     """What is calibrated on is what will be judged; `crag collect` and `crag label` ask for a length of their own."""
     dataset, _ = towns()
