@@ -325,6 +325,29 @@ def test_records_made_with_other_synonyms_in_a_file_are_refused(dataset: Dataset
         evaluate(dataset, setup, journal=journal)
 
 
+def test_records_made_with_another_calibration_in_the_users_folder_are_refused(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of `~/mine.json` in a pipeline, too: what was judged by the one before would pass for this one's."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    own, mine, journal = tmp_path / "own.yml", tmp_path / "mine.json", tmp_path / "records.jsonl"
+    shipped = (files("haystack_integrations.crag") / "models" / "calibration" / "default.json").read_bytes()
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["grader"]["init_parameters"] = {"calibration": "~/mine.json"}
+    own.write_text(yaml.safe_dump(spec))
+    for setup, different in (
+        (Setup(str(own)), "pipeline"),
+        (Setup("corrective_retrieval", calibration="~/mine.json"), "calibration"),
+    ):
+        mine.write_bytes(shipped)
+        evaluate(dataset, setup, journal=journal, fresh=True)
+        assert evaluate(dataset, setup, journal=journal)
+        mine.write_bytes(shipped + b"\n")
+        with pytest.raises(ConfigurationError, match=f"made with other {different}; add --fresh"):
+            evaluate(dataset, setup, journal=journal)
+
+
 def test_records_made_with_another_model_in_the_same_folder_are_refused(dataset: Dataset, tmp_path: Path) -> None:
     """A model that was trained anew has other vectors, and so has what is judged by them."""
     journal, folder = tmp_path / "records.jsonl", tmp_path / "model"

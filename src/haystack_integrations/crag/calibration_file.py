@@ -11,6 +11,7 @@ import orjson
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.settings import path_of
 
 FORMAT: Final = "crag-calibration"
 VERSION: Final = 3
@@ -34,7 +35,7 @@ def load(path: str | None, shipped: str, make: Callable[[Mapping[str, Any]], Mod
     if path is None:
         found = _of_package(shipped, make)
         return found
-    file = Path(path).expanduser()
+    file = path_of(path)
     try:
         now = file.stat()
     except OSError as error:
