@@ -614,6 +614,25 @@ def test_answers_are_found_on_word_boundaries() -> None:
     assert normal("cat") not in normal("concatenate")
 
 
+@pytest.mark.parametrize(
+    ("answer", "text", "other"),
+    [
+        ("\u5317\u4eac", "\u9996\u90fd\u662f\u5317\u4eac\u3002", "\u4eac\u5317"),
+        (
+            "333\u30e1\u30fc\u30c8\u30eb",
+            "\u9ad8\u3055333\u30e1\u30fc\u30c8\u30eb\u3067\u3059",
+            "1333\u30e1\u30fc\u30c8\u30eb",
+        ),
+        ("\u0e01\u0e23\u0e38\u0e07", "\u0e04\u0e37\u0e2d\u0e01\u0e23\u0e38\u0e07\u0e21\u0e2b\u0e32", "\u0e01\u0e23"),
+        ("\uc11c\uc6b8", "\uc218\ub3c4\ub294 \uc11c\uc6b8\uc774\ub2e4.", "\uc6b8\uc11c"),
+    ],
+)
+def test_answers_are_found_in_texts_without_spaces(answer: str, text: str, other: str) -> None:
+    """Chinese, Japanese, Thai; and Korean, which writes particles onto a word. No answer was ever supported there."""
+    assert normal(answer) in normal(text)
+    assert normal(answer) not in normal(other)
+
+
 def test_every_kind_of_list_is_in_the_data() -> None:
     """Guards the tests above."""
     assert len(GAPS) < len(CORRECT) < len(CORRECT) + len(AMBIGUOUS) < len(ISLANDS)
