@@ -5,6 +5,7 @@ import multiprocessing
 import re
 import resource
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +13,7 @@ from shutil import copytree, ignore_patterns
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pytest
 import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
@@ -491,6 +493,15 @@ def test_grades_that_pandas_wrote_are_read_again(dataset: Dataset, tmp_path: Pat
     records = evaluate(again, EVIDENCE, journal=journal)
     assert read_records(journal) == evaluate(again, EVIDENCE, journal=journal) == records
     assert records[0]["documents"][0]["label"] == 2
+
+
+def test_numbers_of_numpy_are_kept_as_numbers(dataset: Dataset, tmp_path: Path) -> None:
+    """As a grader of one's own may give them: what could be shown could not be written."""
+    record, file = evaluate(dataset, EVIDENCE)[0], tmp_path / "records.jsonl"
+    record |= {"probabilities": {"correct": np.float64(0.5)}, "cost": {**record["cost"], "llm_calls": np.int64(3)}}
+    with closing(Journal(file, dataset, EVIDENCE, fresh=False)) as journal:
+        journal.add(record)
+    assert read_records(file) == [record]
 
 
 def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:
