@@ -146,6 +146,26 @@ def test_draw_shows_inputs_components_connections_and_outputs() -> None:
     )
 
 
+def test_a_pipeline_whose_every_component_is_fed_is_drawn_from_its_inputs_on() -> None:
+    """A loop may lead back to the very first one; a second circle, which nothing leads to, is drawn, too."""
+    circle = [("start", "ask"), ("ask", "start"), ("one", "two"), ("two", "one")]
+    spec = {
+        "components": {name: {"type": f"a.{name.title()}"} for name in ("ask", "start", "one", "two")},
+        "connections": [{"sender": f"{one}.out", "receiver": f"{other}.given"} for one, other in circle],
+        "inputs": {"query": ["start.value"]},
+        "outputs": {"replies": "ask.out"},
+    }
+    Path("mine.yml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    assert crag("pipelines", "draw", "mine.yml", "--format", "tree").stdout.splitlines()[1:] == [
+        "├── start Start",
+        "│   └── out → ask Ask ⇒ replies",
+        "│       └── out → ↺ start",
+        "└── one One",
+        "    └── out → two Two",
+        "        └── out → ↺ one",
+    ]
+
+
 def test_no_two_components_are_drawn_as_one_and_a_connection_need_not_name_its_sockets() -> None:
     """Mermaid's own names have letters and digits only, and an arrow with nothing written on it is another arrow."""
     spec = {

@@ -40,6 +40,17 @@ def corrected(sheet: Path, *, but: str = "") -> Path:
     return sheet
 
 
+def test_a_file_that_cannot_be_read_is_told_to_a_script_too(questions: Path, tmp_path: Path) -> None:
+    """What can be read is collected; the same exit code as that of `crag ask` and `crag index`."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "penguins.md").write_text(PENGUINS)
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    done = crag("collect", questions, tmp_path / "data", "--split", "asked", "--docs", docs, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["documents"]) == (ExitCode.INPUTS_FAILED, 1)
+    assert "not read: broken.pdf" in done.stderr
+
+
 def test_an_index_is_collected_labelled_by_hand_and_calibrated_on(tmp_path: Path, place: list[str]) -> None:
     """On Elasticsearch, from a file of questions to a calibration that answers from the same index."""
     towns = write_towns(tmp_path / "towns", count=49)

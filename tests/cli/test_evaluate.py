@@ -54,6 +54,16 @@ def test_the_result_is_written_with_its_records(folder: Path, tmp_path: Path) ->
     assert len(lines) == len(ISLANDS) + 1
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="its names are always text")
+def test_a_folder_whose_name_is_no_text_is_evaluated_to_the_end(folder: Path, tmp_path: Path) -> None:
+    """As from a disk of another time: all was judged before anything was written."""
+    old, file = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"), tmp_path / "result.json"
+    folder.rename(old)
+    options = ("--grader", "evidence", "--json", file, "--html", tmp_path / "page.html")
+    assert crag("eval", old, "--split", SPLIT, *options).exit_code == 0
+    assert json.loads(file.read_text())["dataset"] == "caf\ufffd"
+
+
 def test_what_live_figures_are_about_is_said_in_the_table_and_on_the_page(folder: Path, tmp_path: Path) -> None:
     """The last list of each run; the first one's verdict stands beside it, and in the result."""
     page, file = tmp_path / "report.html", tmp_path / "live.json"

@@ -73,6 +73,12 @@ def test_a_name_that_is_no_folder_is_refused_before_any_download(no_network: Non
         embedder.run("tower")
 
 
+def test_a_folder_of_a_user_who_is_not_there_is_refused() -> None:
+    """As one that is no folder; a shell leaves such a path as it is."""
+    with pytest.raises(ConfigurationError, match=r"'~nobody-is-called-so/model' is no folder"):
+        StaticTextEmbedder(model="~nobody-is-called-so/model").warm_up()
+
+
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"config\.json, model\.safetensors and tokenizer\.json"):
         StaticTextEmbedder(model=str(tmp_path)).warm_up()

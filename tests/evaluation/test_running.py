@@ -5,6 +5,7 @@ import multiprocessing
 import re
 import resource
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +13,7 @@ from shutil import copytree, ignore_patterns
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pytest
 import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
@@ -325,6 +327,29 @@ def test_records_made_with_other_synonyms_in_a_file_are_refused(dataset: Dataset
         evaluate(dataset, setup, journal=journal)
 
 
+def test_records_made_with_another_calibration_in_the_users_folder_are_refused(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of `~/mine.json` in a pipeline, too: what was judged by the one before would pass for this one's."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    own, mine, journal = tmp_path / "own.yml", tmp_path / "mine.json", tmp_path / "records.jsonl"
+    shipped = (files("haystack_integrations.crag") / "models" / "calibration" / "default.json").read_bytes()
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["grader"]["init_parameters"] = {"calibration": "~/mine.json"}
+    own.write_text(yaml.safe_dump(spec))
+    for setup, different in (
+        (Setup(str(own)), "pipeline"),
+        (Setup("corrective_retrieval", calibration="~/mine.json"), "calibration"),
+    ):
+        mine.write_bytes(shipped)
+        evaluate(dataset, setup, journal=journal, fresh=True)
+        assert evaluate(dataset, setup, journal=journal)
+        mine.write_bytes(shipped + b"\n")
+        with pytest.raises(ConfigurationError, match=f"made with other {different}; add --fresh"):
+            evaluate(dataset, setup, journal=journal)
+
+
 def test_records_made_with_another_model_in_the_same_folder_are_refused(dataset: Dataset, tmp_path: Path) -> None:
     """A model that was trained anew has other vectors, and so has what is judged by them."""
     journal, folder = tmp_path / "records.jsonl", tmp_path / "model"
@@ -403,6 +428,17 @@ def test_lists_are_not_taken_from_a_pipeline_that_judges_them_whatever_it_is_tol
     )  # its router judges nothing anyway
 
 
+@pytest.mark.parametrize("pipeline", ["corrective_rag", "cascade_rag", "agent_rag"])
+def test_lists_are_taken_without_a_chat_model_whatever_its_parts_are_called(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pipeline: str
+) -> None:
+    """Nothing is asked in mode `off`, so no part needs the key of a model."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    own, asked = tmp_path / "own.yml", dataset.cases[0].question
+    own.write_text(re.sub(r"\b(grader|generator|expander)(?=[:.])", r"our_\1", source(pipeline)))
+    assert Retrieval.over(dataset, str(own)).of(asked) == Retrieval.over(dataset, pipeline).of(asked)
+
+
 def test_lists_are_as_long_as_the_pipeline_makes_them_unless_told_otherwise(tmp_path: Path) -> None:
     """What is calibrated on is what will be judged; `crag collect` and `crag label` ask for a length of their own."""
     dataset, _ = towns()
@@ -445,6 +481,27 @@ def test_a_line_that_is_no_record_is_named(dataset: Dataset, tmp_path: Path, cha
         journal.write_text("\n".join([*lines[:3], line, *lines[4:], ""]))
         with pytest.raises(SourceError, match=r"records\.jsonl:4: got another line"):
             evaluate(dataset, EVIDENCE, journal=journal)
+
+
+def test_grades_that_pandas_wrote_are_read_again(dataset: Dataset, tmp_path: Path) -> None:
+    """As 2.0; the records of hours with a model would be of no use to the next run, nor to a comparison."""
+    file, journal = dataset.folder / SPLIT / LISTS, tmp_path / "records.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    grades = {case.id: case.grades(case.fixed) for case in dataset.cases if case.fixed is not None}
+    write_rows(file, [{**line, "grades": [*map(float, grades[line["id"]])]} for line in lines])
+    again = read_dataset(dataset.folder, SPLIT)
+    records = evaluate(again, EVIDENCE, journal=journal)
+    assert read_records(journal) == evaluate(again, EVIDENCE, journal=journal) == records
+    assert records[0]["documents"][0]["label"] == 2
+
+
+def test_numbers_of_numpy_are_kept_as_numbers(dataset: Dataset, tmp_path: Path) -> None:
+    """As a grader of one's own may give them: what could be shown could not be written."""
+    record, file = evaluate(dataset, EVIDENCE)[0], tmp_path / "records.jsonl"
+    record |= {"probabilities": {"correct": np.float64(0.5)}, "cost": {**record["cost"], "llm_calls": np.int64(3)}}
+    with closing(Journal(file, dataset, EVIDENCE, fresh=False)) as journal:
+        journal.add(record)
+    assert read_records(file) == [record]
 
 
 def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:
@@ -566,6 +623,25 @@ def test_answers_are_found_on_word_boundaries() -> None:
     assert normal("Zoë Ångström, (1889)!") == " zoe angstrom 1889 "
     assert normal(BUILDERS[0]) in normal("It was ADDA finch's.")
     assert normal("cat") not in normal("concatenate")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "other"),
+    [
+        ("\u5317\u4eac", "\u9996\u90fd\u662f\u5317\u4eac\u3002", "\u4eac\u5317"),
+        (
+            "333\u30e1\u30fc\u30c8\u30eb",
+            "\u9ad8\u3055333\u30e1\u30fc\u30c8\u30eb\u3067\u3059",
+            "1333\u30e1\u30fc\u30c8\u30eb",
+        ),
+        ("\u0e01\u0e23\u0e38\u0e07", "\u0e04\u0e37\u0e2d\u0e01\u0e23\u0e38\u0e07\u0e21\u0e2b\u0e32", "\u0e01\u0e23"),
+        ("\uc11c\uc6b8", "\uc218\ub3c4\ub294 \uc11c\uc6b8\uc774\ub2e4.", "\uc6b8\uc11c"),
+    ],
+)
+def test_answers_are_found_in_texts_without_spaces(answer: str, text: str, other: str) -> None:
+    """Chinese, Japanese, Thai; and Korean, which writes particles onto a word. No answer was ever supported there."""
+    assert normal(answer) in normal(text)
+    assert normal(answer) not in normal(other)
 
 
 def test_every_kind_of_list_is_in_the_data() -> None:

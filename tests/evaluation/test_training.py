@@ -102,6 +102,8 @@ def test_wording_is_the_same_but_for_case_spaces_and_the_last_mark() -> None:
     """Nothing more: another word is another question."""
     assert wording("  Who built  IT? ") == wording("who built it")
     assert wording("Who built it?") != wording("Who built them?")
+    assert wording("\u8c01\u5efa\u7684\uff1f") == wording("\u8c01\u5efa\u7684") == "\u8c01\u5efa\u7684"
+    assert wording("Wo liegt Mu\u0308nchen?") == wording("Wo liegt M\u00fcnchen?")  # as a Mac types it
 
 
 def test_each_question_gives_its_first_five_and_its_whole_list() -> None:

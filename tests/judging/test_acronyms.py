@@ -59,6 +59,12 @@ def test_an_acronym_is_read_as_what_the_documents_write_out(query: str, text: st
         ("Who is the data protecting officer?", "Data protector offices (DPO) are many.", {}),
         ("What type of bread is it?", "The WTO met.", {}),  # what type of: no name
         ("Who?", "The DPO is Karin Falk.", {}),
+        # The capital of the Turkish \u0131 is an I, whose small letter is another one: a KeyError ended the run.
+        (
+            "\u0131\u015f\u0131k h\u0131z\u0131 nas\u0131l?",
+            "IHN budur.",
+            {"\u0131\u015f\u0131k h\u0131z\u0131 nas\u0131l": "ihn"},
+        ),
     ],
 )
 def test_words_are_read_as_the_acronym_that_the_documents_write(

@@ -11,6 +11,7 @@ import orjson
 
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.settings import path_of
 
 FORMAT: Final = "crag-calibration"
 VERSION: Final = 3
@@ -34,10 +35,10 @@ def load(path: str | None, shipped: str, make: Callable[[Mapping[str, Any]], Mod
     if path is None:
         found = _of_package(shipped, make)
         return found
+    file = path_of(path)
     try:
-        file = Path(path).expanduser()
         now = file.stat()
-    except (OSError, RuntimeError, ValueError) as error:  # also of nobody's home, and for a zero byte
+    except (OSError, ValueError) as error:  # the latter for a zero byte
         why = error.strerror if isinstance(error, OSError) else error
         msg = (
             f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({why}); "

@@ -38,6 +38,16 @@ def configured(name: str) -> str | None:
     return (value or "").strip() or None
 
 
+def path_of(given: str) -> Path:
+    """
+    Find what a setting names; a shell leaves the `~` of `--calibration=~/mine.json` as it is.
+
+    :param given: A path, from the working directory or from a user's folder (`~/`, `~name/`).
+    :returns: The path; as it stands where nobody is called so.
+    """
+    return Path(os.path.expanduser(given))
+
+
 def named() -> set[str]:
     """
     Name all that is set, in the environment or in a `.env` file above the working directory.

@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.files import require_extra
 from haystack_integrations.crag.cli.options import PIPELINE, Index, PipelineName, Store, Url, path
 from haystack_integrations.crag.cli.output import (
@@ -57,9 +58,10 @@ def collect(
     place = collecting.check_target(folder, split)
     opened = open_place(choose_place(docs or (), (store, url, index)))
     retrieval = Retrieval(opened, pipeline, top_k)
+    failures: list[dict[str, str]] = []
     if docs:
         with working("reading"):
-            read_documents(docs, opened, complain_about)
+            failures = read_documents(docs, opened, complain_about)
     with progress_bar("collecting") as progress:
         found = collecting.collect(asked, opened, retrieval, progress)
     with working("counting words"):
@@ -71,6 +73,8 @@ def collect(
         complain(f"nothing was found for {empty} of {len(asked)} questions", "warning")
     summary = {"split": split, "questions": len(asked), "documents": len(found.passages), "documents_of_store": number}
     show_json({**summary, "nothing_found": empty}) if json else show(*_told(summary, place))
+    if failures:  # in a script, the figures on these labels would tell of an index that lacks them
+        raise typer.Exit(ExitCode.INPUTS_FAILED)
 
 
 def _told(summary: dict[str, Any], place: Path) -> list[RenderableType]:

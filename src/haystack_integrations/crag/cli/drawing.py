@@ -51,6 +51,8 @@ def tree(name: str, spec: Mapping[str, Any]) -> Tree:
     :param spec: A pipeline as `loader.read` gives it.
     :returns: A tree for the terminal.
     """
+    from haystack_integrations.crag.pipelines.forms import inputs_of
+
     edges = _edges(spec)
     fed = {receiver for _, _, receiver in edges}
     root = Tree(Text(name, "bold"), guide_style="dim")
@@ -70,8 +72,11 @@ def tree(name: str, spec: Mapping[str, Any]) -> Tree:
             if sender == component:
                 grow(branch, receiver, out)
 
-    for component in spec["components"]:
-        if component not in fed:
+    first = [component for component in spec["components"] if component not in fed]
+    # Where all are fed, as behind a loop that leads back to the first one, the run begins with what it is given.
+    given = [path.partition(".")[0] for places in inputs_of(spec).values() for path in places]
+    for component in dict.fromkeys((*first, *given, *spec["components"])):
+        if component not in shown and component in spec["components"]:
             grow(root, component, "")
     return root
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from haystack_integrations.crag.encoding.onnx_model import onnx_file, read_onnx
 from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL, StaticEncoder, read_static
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.settings import path_of
 
 FEWEST_LETTERS: Final = 5
 """Of a word that may be a slip of the keyboard: shorter ones have too many neighbours."""
@@ -109,7 +110,7 @@ def model_name(model: str | None) -> str:
 def _folder(model: str | None) -> Path:
     if model is None:
         return _shipped_folder()
-    folder = Path(model).expanduser().absolute()
+    folder = path_of(model).absolute()
     # model2vec takes a path that does not exist for a name on the Hugging Face hub: that must be caught here.
     if not folder.is_dir():
         msg = (

@@ -1,5 +1,6 @@
 """Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,7 +155,8 @@ class Dataset:
     @property
     def name(self) -> str:
         """Name of the data set: that of its folder."""
-        return self.folder.resolve().name
+        # With one of another encoding than UTF-8 no result could be written, and hours of judging would end at that.
+        return os.fsencode(self.folder.resolve().name).decode("utf-8", "replace")
 
     @property
     def ordered(self) -> list[Case]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import normalize
 
 from scipy.cluster.hierarchy import DisjointSet
 
@@ -13,6 +14,7 @@ from haystack_integrations.crag.evaluation.regressions import FOLDS
 FEWEST: Final = 40
 """Questions without which nothing is fitted."""
 
+_LAST: Final = "?.! \uff1f\u3002\uff01\u061f"  # those of Chinese, Japanese and Arabic, too
 SOURCE, LABELLED, ANSWERING = "source", "labelled document", "answering document"
 
 
@@ -108,4 +110,4 @@ def wording(question: str) -> str:
     :param question: A question.
     :returns: Its wording.
     """
-    return " ".join(question.casefold().split()).rstrip("?.! ")
+    return " ".join(normalize("NFC", question).casefold().split()).rstrip(_LAST)

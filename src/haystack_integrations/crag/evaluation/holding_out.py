@@ -21,8 +21,8 @@ from haystack_integrations.crag.evaluation.processes import at_work
 from haystack_integrations.crag.evaluation.regressions import splits
 from haystack_integrations.crag.evaluation.risk import control_wrong_generate, cost_curve, realised, saved_at
 from haystack_integrations.crag.judging.calibration import Calibration
-from haystack_integrations.crag.judging.copies import measure_once
-from haystack_integrations.crag.judging.judge import Conclusion, concluded, crossed
+from haystack_integrations.crag.judging.joining import joined_for
+from haystack_integrations.crag.judging.judge import Conclusion, opinion_on
 
 LIMITS = (0.05, 0.1, 0.2)
 """Shares of wrong `generate` decisions that are tried on held-out questions."""
@@ -129,10 +129,9 @@ def judged_by(each: Prepared, calibration: Calibration) -> tuple[Conclusion, lis
     :param calibration: What judges.
     :returns: What is said of it, and the score of each document.
     """
-    source, asked, readings = each.source, each.asked, each.readings
-    measured = crossed(measure_once(asked, readings), asked, readings, calibration)
-    likely, conclusion = concluded(source.question, source.texts, asked, readings, measured, calibration)
-    return conclusion, likely.scores()
+    opinions = [opinion_on(part, each.texts, asked, each.readings, calibration) for part, asked in each.parts]
+    opinion, _ = joined_for(each.kind, each.question, opinions)
+    return opinion.conclusion, opinion.likely.scores()
 
 
 def figures(

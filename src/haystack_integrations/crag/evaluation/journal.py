@@ -17,7 +17,7 @@ from haystack_integrations.crag.evaluation.reading import SPLIT_FILES
 from haystack_integrations.crag.evaluation.rows import CORPUS
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.pipelines.loader import read, source
-from haystack_integrations.crag.settings import configured
+from haystack_integrations.crag.settings import configured, path_of
 from haystack_integrations.crag.whole_file import cannot_write, open_alone
 
 FORMAT: Final = "crag-eval-records"
@@ -158,7 +158,7 @@ class Journal:
         if self._file is None:
             return
         try:
-            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY))
             self._file.flush()
         except OSError as error:  # a full disk
             with suppress(OSError):  # closing tries to write the rest once more
@@ -179,14 +179,14 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
     files = [dataset.folder / CORPUS, *(place / name for name in SPLIT_FILES)]
     files += [] if dataset.statistics is None else [dataset.statistics]
     data = (part for file in files for part in (file.name.encode(), file.read_bytes() if file.is_file() else b""))
-    calibration = None if setup.calibration is None else _digest([Path(setup.calibration).read_bytes()])
+    calibration = None if setup.calibration is None else _digest([path_of(setup.calibration).read_bytes()])
     return {
         "data": _digest(data),
         "split": dataset.split,
         "pipeline": _digest([source(setup.pipeline).encode(), *map(Path.read_bytes, _files(read(setup.pipeline)))]),
         "grader": setup.grader,
         "calibration": calibration,
-        "encoder": None if setup.encoder is None else _folder(Path(setup.encoder).expanduser()),
+        "encoder": None if setup.encoder is None else _folder(path_of(setup.encoder)),
         "lists": setup.lists,
         "top_k": setup.top_k,
         "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
@@ -206,8 +206,8 @@ def _files(settings: Any) -> Iterator[Path]:
     if isinstance(settings, dict | list):
         for inner in settings.values() if isinstance(settings, dict) else settings:
             yield from _files(inner)
-    elif isinstance(settings, str) and settings.endswith(_READ) and Path(settings).is_file():
-        yield Path(settings)
+    elif isinstance(settings, str) and settings.endswith(_READ) and path_of(settings).is_file():
+        yield path_of(settings)
 
 
 def _digest(parts: Any) -> str:

@@ -1,13 +1,13 @@
 """Labelled lists: questions, what was retrieved for them, and what people say of it; read and measured once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from haystack_integrations.crag.judging.asking import Asked, Frequencies, ask, with_forms
 from haystack_integrations.crag.judging.company import Measured, measure
+from haystack_integrations.crag.judging.joining import Kind, questions_in
+from haystack_integrations.crag.judging.meaning import meant_by
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.judging.respelling import as_meant
-from haystack_integrations.crag.texts.languages.inflections import in_forms_of
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,24 @@ class Prepared:
     """
     A labelled list, read and measured: what every fold needs and no label changes.
 
-    :param source: The list.
-    :param asked: The question.
+    :param source: The list, as it was labelled.
+    :param asked: The question as it is meant, read.
     :param readings: Its documents.
     :param measured: Their signals as the list was retrieved, copies and all: what is fitted on.
+    :param texts: Title and content of its documents, in the forms in which the question has its words.
+    :param question: The question as it is meant.
+    :param kind: What that holds.
+    :param parts: What is judged of it, each in words and read; see `joining.questions_in`.
     """
 
     source: LabelledList
     asked: Asked
     readings: Sequence[Reading]
     measured: Measured
+    texts: Sequence[tuple[str, str]]
+    question: str
+    kind: Kind
+    parts: Sequence[tuple[str, Asked]]
 
 
 def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequencies) -> list[Prepared]:
@@ -71,13 +79,13 @@ def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequenc
     :param frequencies: Document frequencies of the corpus.
     :returns: The same lists, measured.
     """
-    prepared = []
-    for labelled in lists:
-        question, texts, language = in_forms_of(labelled.question, labelled.texts)
-        each = replace(labelled, question=question, texts=tuple(texts))
-        readings = reader.read(each.texts)
-        counted = with_forms(frequencies, readings, language)
-        question, _ = as_meant(each.question, each.texts, readings, counted)
-        asked = ask(question, counted, reader.encoder)
-        prepared.append(Prepared(each, asked, readings, measure(asked, readings)))
-    return prepared
+    return [_prepared(each, reader, frequencies) for each in lists]
+
+
+def _prepared(each: LabelledList, reader: Reader, frequencies: Frequencies) -> Prepared:
+    meant = meant_by(each.question, each.texts, reader, lambda _, *those: with_forms(frequencies, *those))
+    kind, questions = questions_in(meant.question, meant.texts)
+    read = {one: ask(one, meant.frequencies, reader.encoder) for one in (meant.question, *questions)}
+    asked, parts = read[meant.question], [(one, read[one]) for one in questions]
+    measured = measure(asked, meant.readings)
+    return Prepared(each, asked, meant.readings, measured, meant.texts, meant.question, kind, parts)

@@ -10,10 +10,11 @@ from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
 from haystack_integrations.crag.evaluation.live import check_whole, fill
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.pipelines.checks import check_questions
+from haystack_integrations.crag.pipelines.checks import check_questions, wants_a_model
 from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
 from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.pipelines.roles import roles_of
 
 
 class Retrieval:
@@ -42,10 +43,12 @@ class Retrieval:
             )
             raise ConfigurationError(msg)
         # In mode `off` nothing is judged: grader and generator only have to be there, where the pipeline has them.
-        parts = {"grader": HeuristicGrader(weights="evidence"), "generator": MockChatGenerator("-")}
-        self._pipeline: Any = load(
-            pipeline, store=store, **{name: part for name, part in parts.items() if name in spec["components"]}
-        )
+        grader, parts = roles_of(spec).grader, dict[str, Any]()
+        if "generator" in spec["components"] or wants_a_model(spec):
+            parts["generator"] = MockChatGenerator("-")
+        if grader:
+            parts[grader] = HeuristicGrader(weights="evidence")
+        self._pipeline: Any = load(pipeline, store=store, **parts)
         # What a run asks of the retrievers, their joiner cuts to a length of its own.
         for _, part in self._pipeline.pipeline.walk():
             if depth is not None and isinstance(part, EvidenceJoiner):

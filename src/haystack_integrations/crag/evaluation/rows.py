@@ -177,7 +177,8 @@ class Row:
         status = self.values.get("status")
         if status is not None and status not in STATUSES:
             self.refuse(f"the status {status!r}", f"one of {list(STATUSES)}", "correct it")
-        graded, retrievers = None if grades is None else tuple(grades), self.names("retrievers")
+        # As whole numbers: who writes files with pandas has 2.0, of which no record could be read again.
+        graded, retrievers = None if grades is None else tuple(map(int, grades)), self.names("retrievers")
         return RankedList(retrieved, graded, labels or None, status, self.number, retrievers)
 
 

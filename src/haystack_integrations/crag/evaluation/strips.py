@@ -10,9 +10,10 @@ from haystack import Document
 
 from haystack_integrations.crag.evaluation.cases import Case, Passage
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.texts.text import sentences
+from haystack_integrations.crag.texts.text import HANGUL, PHRASES, UNSPACED, sentences
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_SIGN: Final = re.compile("|".join(each.pattern for each in (UNSPACED, PHRASES, HANGUL)))
 _NOT_SOUGHT: Final = ("", "yes", "no")
 """Answers that say nothing about the text they stand in."""
 
@@ -104,14 +105,17 @@ def _together(text: str, strips: Iterable[Mapping[str, Any]]) -> list[tuple[int,
 @lru_cache(maxsize=_REMEMBERED)
 def normal(text: str) -> str:
     """
-    Reduce a text to its words: lower case, no accents, no punctuation, a space before and after each.
+    Reduce a text to its words: lower case, no accents, no punctuation, a space before and after each, and each sign.
+
+    In scripts without spaces a word is where its signs are in a row; in Korean too, which writes particles onto words.
 
     :param text: Any text.
     :returns: The words; one text stands in another on word boundaries where its words stand in the other's.
     """
     folded = text.casefold()
     if not folded.isascii():
-        parts = unicodedata.normalize("NFKD", folded)
+        apart = _SIGN.sub(r" \g<0> ", unicodedata.normalize("NFKC", folded))
+        parts = unicodedata.normalize("NFKD", apart)
         folded = "".join(one for one in parts if not unicodedata.combining(one))
     return f" {' '.join(_WORD.findall(folded))} "
 

@@ -5,6 +5,7 @@ Judgement by measured signals: of documents and of the list, to scores or probab
 and its documents to a verdict:
 
     grading     takes the question as it is meant, and judges it
+      meaning       reads question and documents, for a judgement and for a calibration alike
       reading       reads each document once: `surface` makes texts alike, `places` says where terms stand
       respelling    writes the question in the words of the documents; `acronyms` are some of them
       joining       makes one judgement of several: of the answers that are offered, of questions asked as one, of

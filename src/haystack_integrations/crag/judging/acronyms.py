@@ -55,18 +55,19 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
     :param texts: The documents.
     :returns: Pairs of words and the acronym to read for them, in small letters; the longest first.
     """
+    # By capitals, as they are found: of some small letters, as one of Turkish, the capital has another small one.
     runs = {
-        "".join(word[0] for word in run): run
+        "".join(word[0] for word in run).upper(): run
         for size in range(_SHORTEST, _LONGEST + 1)
         for run in zip(*(shown[start:] for start in range(size)), strict=False)
         if all(map(_counts, run))
     }
     # Most texts have none of these letters in a row, which is sooner seen than where one stands alone.
-    somewhere = [short for short in map(str.upper, runs) if any(short in text for text in texts)]
+    somewhere = [short for short in runs if any(short in text for text in texts)]
     if not somewhere:
         return
     written = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, somewhere))})(?![\w-])")
-    known = {short.lower() for text in texts if not text.isupper() for short in written.findall(text)}
+    known = {short for text in texts if not text.isupper() for short in written.findall(text)}
     if not known:
         return
     # Mostly one of the first texts has the words already, so texts are read as they are needed.
@@ -76,10 +77,10 @@ def long_for_short(shown: Sequence[str], texts: Sequence[str]) -> Iterator[tuple
         wanted = {STEMS[word] for word in run}
         # Where it is written out, the words are there, if in another number than in the question.
         is_known = any(said(text) >= wanted for text in texts)
-        is_known = is_known or any(any(_written_out(line, short)) for line in lines())
+        is_known = is_known or any(any(_written_out(line, short.lower())) for line in lines())
         if taken.isdisjoint(run) and not is_known:
             taken.update(run)
-            yield " ".join(run), short
+            yield " ".join(run), short.lower()
 
 
 def _lines(texts: Sequence[str]) -> list[list[str]]:

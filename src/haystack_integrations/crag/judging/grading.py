@@ -1,7 +1,7 @@
 """Grade retrieved documents by a calibration: what HeuristicGrader does when it is given no weights."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from haystack import Document
@@ -13,20 +13,11 @@ from haystack_integrations.crag.judging.asking import Frequencies, Supposed, wit
 from haystack_integrations.crag.judging.calibration import Calibration
 from haystack_integrations.crag.judging.copies import originals
 from haystack_integrations.crag.judging.evidence import Features
-from haystack_integrations.crag.judging.joining import best_of, between, of_all, with_sides
+from haystack_integrations.crag.judging.joining import joined_for, questions_in
 from haystack_integrations.crag.judging.judge import Opinion, judge
+from haystack_integrations.crag.judging.meaning import meant_by
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.judging.respelling import as_meant
-from haystack_integrations.crag.judging.surface import normalised
 from haystack_integrations.crag.metadata import title_of
-from haystack_integrations.crag.texts.languages.inflections import in_forms_of
-from haystack_integrations.crag.texts.questions.alternatives import alternatives_in
-from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
-from haystack_integrations.crag.texts.questions.comparisons import things_compared
-from haystack_integrations.crag.texts.questions.courtesies import bare_question
-from haystack_integrations.crag.texts.questions.telling import asking_part, first_search
-from haystack_integrations.crag.texts.questions.wrapped import unwrapped
-from haystack_integrations.crag.texts.wording import asked_terms
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -121,30 +112,19 @@ def _judged(
     statistics: Callable[[str], CorpusStatistics | None],
 ) -> tuple[Opinion, dict[str, Any]]:
     """Judge what is meant by a question, and say by which statistics, and how it was read."""
-    query, texts, language = in_forms_of(unwrapped(query), texts)
-    readings = reader.read(texts)
-    how: dict[str, Any] = {} if language is None else {"language": language}
-    known = statistics(normalised(query))
-    meant, read_as = as_meant(query, texts, readings, _frequencies(known, readings, language))
-    if not {*asked_terms(query)}.issuperset(asked_terms(meant)):
-        known = statistics(meant)
-    query, how = meant, how | ({"read_as": read_as} if read_as else {})
-    counted = _frequencies(known, readings, language)
-    bare = bare_question(query)
-    offered = [judge(each, texts, calibration, reader, counted) for each in alternatives_in(bare)]
-    opinion = best_of(offered) if offered else judge(query, texts, calibration, reader, counted)
-    if offered:
-        how["alternatives"] = len(offered)
-    elif apart := [judge(part, texts, calibration, reader, counted) for part in asked_apart(bare, texts)]:
-        opinion, how["asked_apart"] = of_all(opinion, apart), [part.conclusion.verdict for part in apart]
-    elif sides := [judge(side, texts, calibration, reader, counted) for side in things_compared(bare)]:
-        opinion = with_sides(opinion, sides)
-    elif (part := asking_part(query)) is not None:
-        alone = judge(part, texts, calibration, reader, counted)
-        joined, how["asked_alone"] = between(opinion, alone), alone.conclusion.verdict
-        # To what is pasted nothing is like; by the mean a document that answers would not pass the filter.
-        opinion = joined if first_search(query) == query else replace(alone, conclusion=joined.conclusion)
-    return opinion, {"statistics": "retrieved" if known is None else known.origin, **how}
+    known: list[CorpusStatistics | None] = []
+
+    def counted(question: str, readings: Sequence[Reading], language: str | None) -> Frequencies:
+        known.append(statistics(question))
+        return _frequencies(known[-1], readings, language)
+
+    meant = meant_by(query, texts, reader, counted)
+    kind, questions = questions_in(meant.question, meant.texts)
+    opinions = [judge(each, meant.texts, calibration, reader, meant.frequencies) for each in questions]
+    opinion, parts = joined_for(kind, meant.question, opinions)
+    how: dict[str, Any] = {"statistics": "retrieved" if known[-1] is None else known[-1].origin}
+    how |= {} if meant.language is None else {"language": meant.language}
+    return opinion, how | ({"read_as": meant.read_as} if meant.read_as else {}) | parts
 
 
 def retrieved_frequencies(readings: Sequence[Reading]) -> Supposed:

@@ -1,11 +1,67 @@
 """One judgement on a list from several: for a question as it stands, and for the parts that it has."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
 from haystack_integrations.crag.judging.judge import Conclusion, Opinion
 from haystack_integrations.crag.judging.likely import Likely
+from haystack_integrations.crag.texts.questions.alternatives import alternatives_in
+from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
+from haystack_integrations.crag.texts.questions.comparisons import things_compared
+from haystack_integrations.crag.texts.questions.courtesies import bare_question
+from haystack_integrations.crag.texts.questions.telling import asking_part, first_search
+
+Kind = Literal["whole", "alternatives", "asked_apart", "compared", "asked_alone"]
+"""What a question holds: nothing but itself, answers to choose from, several questions, things that it compares, or
+what is asked beside what is told."""
+
+
+def questions_in(question: str, texts: Sequence[tuple[str, str]]) -> tuple[Kind, list[str]]:
+    """
+    Tell what is to be judged of a question.
+
+    :param question: The question, as it is meant.
+    :param texts: Title and content of each document.
+    :returns: What it holds, and the questions to judge: of answers to choose from one for each, else first the whole.
+    """
+    bare = bare_question(question)
+    if offered := [*alternatives_in(bare)]:
+        return "alternatives", offered
+    if apart := [*asked_apart(bare, texts)]:
+        return "asked_apart", [question, *apart]
+    if sides := [*things_compared(bare)]:
+        return "compared", [question, *sides]
+    part = asking_part(question)
+    return ("whole", [question]) if part is None else ("asked_alone", [question, part])
+
+
+def joined_for(kind: Kind, question: str, opinions: Sequence[Opinion]) -> tuple[Opinion, dict[str, Any]]:
+    """
+    Make one judgement of those for what a question holds.
+
+    :param kind: What it holds.
+    :param question: The question, as it is meant.
+    :param opinions: The judgement for each of its `questions_in`.
+    :returns: The judgement, and what a record tells of the parts.
+    """
+    whole, *others = opinions
+    match kind:
+        case "alternatives":
+            return best_of(opinions), {kind: len(opinions)}
+        case "asked_apart":
+            return of_all(whole, others), {kind: [part.conclusion.verdict for part in others]}
+        case "compared":
+            return with_sides(whole, others), {}
+        case "asked_alone":
+            (alone,) = others
+            both = between(whole, alone)
+            # To what is pasted nothing is like; by the mean a document that answers would not pass the filter.
+            joined = both if first_search(question) == question else replace(alone, conclusion=both.conclusion)
+            return joined, {kind: alone.conclusion.verdict}
+    return whole, {}
 
 
 def between(whole: Opinion, part: Opinion) -> Opinion:

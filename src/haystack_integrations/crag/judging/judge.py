@@ -88,8 +88,26 @@ def judge(
     :param frequencies: Gives the number of documents in the corpus, and how many of them have each term.
     :returns: The judgement.
     """
-    asked = ask(query, frequencies, reader.encoder)
-    readings = reader.read(texts)
+    return opinion_on(query, texts, ask(query, frequencies, reader.encoder), reader.read(texts), calibration)
+
+
+def opinion_on(
+    query: str,
+    texts: Sequence[tuple[str, str]],
+    asked: Asked,
+    readings: Sequence[Reading],
+    calibration: Calibration,
+) -> Opinion:
+    """
+    Judge a retrieval that has been read.
+
+    :param query: The question.
+    :param texts: Title and content of each document, at least one, in rank order.
+    :param asked: The question, read.
+    :param readings: The documents, read.
+    :param calibration: The trained judgement.
+    :returns: The judgement.
+    """
     measure = measure_once if calibration.is_calibrated else measure_apart
     measured = crossed(measure(asked, readings), asked, readings, calibration)
     if not calibration.is_calibrated and is_other_script(query):

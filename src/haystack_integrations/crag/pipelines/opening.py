@@ -3,7 +3,6 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -18,7 +17,7 @@ from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set
 from haystack_integrations.crag.pipelines.index_fields import holds_documents
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.pipelines.roles import roles_of
-from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured
+from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured, path_of
 from haystack_integrations.crag.store_profiles import (
     display_url,
     has_index,
@@ -171,7 +170,7 @@ def check_calibration(file: str) -> None:
     :param file: Its file.
     :raises ConfigurationError: With the command that writes one.
     """
-    if not Path(file).is_file():
+    if not path_of(file).is_file():
         msg = f"no calibration at {file!r}; write one with `crag calibrate`, or leave it out"
         raise ConfigurationError(msg)
 
