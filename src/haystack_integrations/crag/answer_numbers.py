@@ -18,6 +18,7 @@ from cachetools import LRUCache, cached
 
 from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS, spelled
 from haystack_integrations.crag.texts.languages.numerals import numerals
+from haystack_integrations.crag.texts.languages.spelling import one_spelling
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 # Groups of thousands may be set apart by spaces. All marks between digits are read alike, Arabic ones among them.
@@ -162,7 +163,8 @@ def _are_known(number: str, known: Collection[str]) -> bool:
 def _scaled(found: re.Match[str]) -> str:
     """Write 1.5 million out."""
     whole, part, scale, short = found.groups(default="")
-    zeros = ZEROS[scale.lower()] if scale else SHORT_ZEROS[short.lower()]
+    # Turkish capitals have another I, which the pattern takes for one.
+    zeros = ZEROS[one_spelling(scale.casefold())] if scale else SHORT_ZEROS[short.lower()]
     return f"{whole}{part.ljust(zeros, '0')}".lstrip("0")
 
 
