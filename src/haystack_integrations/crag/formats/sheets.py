@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
@@ -12,6 +13,7 @@ from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_r
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
 _LONGEST_HEADING: Final = 200
+_LARGE: Final = 1e21  # from here on spreadsheets write powers of ten, whatever the format
 _NUMBER: Final = re.compile(r"\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
 _MANY: Final = 3  # rows
@@ -107,15 +109,17 @@ def told(value: object, digits: int = 15) -> str:
     :param value: The value.
     :param digits: How many digits of a number count.
     :returns: The text: a date alone at midnight, no seconds if there are none, hours of a duration, no decimals of a
-        whole number.
+        whole number, and all of its digits: by `4.1e+15` nobody finds an order.
     """
     if isinstance(value, datetime):
         return value.isoformat(" ", "seconds" if value.second else "minutes").removesuffix(" 00:00")
     if isinstance(value, timedelta):
         seconds = round(abs(value.total_seconds()))
         return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{value:.{digits}g}" if is_number else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    text = f"{value:.{digits}g}"
+    return f"{Decimal(text):f}" if 1 <= abs(value) < _LARGE else text
 
 
 def table_of(table: Sequence[Sequence[str]]) -> list[str]:
