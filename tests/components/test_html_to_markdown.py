@@ -1106,3 +1106,20 @@ def test_the_sign_behind_a_caption_is_left_out_and_one_in_a_cell_is_not() -> Non
     text = converted(f"<h1>Halls</h1><p>{TEXT}</p>{table}<div><span>Listing</span>{sign}</div><pre>open()</pre>")
     assert "¶" not in text
     assert "Fees\n\n| Gate A | ✓ |" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<pre>\na\n<pre>b\nc</pre></pre>", "```\na\nb\nc\n```"),
+        ("<p>So <math><mi>x</mi><math><mo>=</mo><mn>2</mn></math></math>.</p>", "So x=2."),
+    ],
+)
+def test_code_in_code_and_a_formula_in_a_formula_cost_no_heading(
+    part: str, wanted: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a page that opens one twice: it was read without its headings, tables and code."""
+    text = converted(f"<html><body><h1>Hall</h1><h2>Seats</h2><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    assert "## Seats\n" in text
+    assert wanted in text
+    assert not caplog.records
