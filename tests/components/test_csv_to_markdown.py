@@ -121,7 +121,10 @@ def test_names_between_empty_rows_are_those_of_the_rows_below(group: str) -> Non
     assert text.endswith(told(f"{head}1000,Cash,500\n1200,Bank,900\n"))
 
 
-@pytest.mark.parametrize("rows", ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n"])
+@pytest.mark.parametrize(
+    "rows",
+    ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n", "Course,free\nBook,50\nPen,gift\n"],
+)
 def test_rows_below_an_empty_row_may_go_on_with_the_table_before(rows: str) -> None:
     """An empty row often parts groups, or a sum from what it is of."""
     written = "".join(f"\n| {row.replace(',', ' | ')} |" for row in rows.split())
