@@ -244,6 +244,19 @@ def test_a_text_box_within_a_cell_is_a_line_of_it() -> None:
     assert told(file).endswith("\n| Box with a lid | 9 |")
 
 
+def test_a_text_box_within_a_text_box_of_a_cell_costs_no_heading() -> None:
+    """The file was read without its headings, notes and tables."""
+    inner = "<w:txbxContent><w:p><w:r><w:t>with a lid</w:t></w:r></w:p></w:txbxContent>"
+    outer = f"<w:r {nsdecls('w')}><w:txbxContent><w:p><w:r>{inner}</w:r></w:p></w:txbxContent></w:r>"
+    file = docx.Document()
+    file.add_heading("Boxes", 1)
+    filled(table := file.add_table(2, 2), ["Kind", "Price", "Box", "9"])
+    table.cell(1, 0).paragraphs[0]._p.append(parse_xml(outer))
+    text = told(file)
+    assert text.startswith("# Boxes\n")
+    assert "| Box with a lid" in text
+
+
 def test_a_table_of_one_cell_that_holds_tables_is_their_frame() -> None:
     """What is in it stays tables, with columns that have names."""
     file = docx.Document()
