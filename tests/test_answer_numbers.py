@@ -50,6 +50,7 @@ from haystack_integrations.crag.answer_numbers import MOST_NUMBERS, unsupported_
         ("In 2024/25, 2024-25 and 2024\u201325.", "the season 2024-2025"),
         ("In 2024-2025, 1914\u20131918 and 1998/99.", "2024/25; 1914\u201118; 1998 to 1999"),
         ("1. First, 2. then [1]: in 12 steps.", "no number"),
+        ("5 M\u0130LL\u0130ON, 2 m\u0131llion", "5,000,000 and 2,000,000"),
         ("No number at all.", ""),
         ("\uff13\uff10 days", "30 days"),
         ("Room 007.", "Room 7"),

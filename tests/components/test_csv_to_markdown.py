@@ -82,6 +82,17 @@ def test_empty_rows_and_columns_are_left_out_and_lines_above_a_table_stay_above_
     assert text == f"\\# Prices of 2025\n\n{new}\n\nOld prices\n\n{old}"
 
 
+def test_a_name_alone_over_the_only_figures_is_that_of_their_column() -> None:
+    """Beside the names of rows nothing need stand: the first row had the names of the columns, and its price none."""
+    rows = "Basic,9 EUR\nTeam,29 EUR\n"
+    table = "|  | Price |\n| --- | --- |\n| Basic | 9 EUR |\n| Team | 29 EUR |"
+    assert told(f",Price\n{rows}") == table
+    assert told(f"Plans,\n,Price\n{rows}") == f"Plans\n\n{table}"
+    for names in ("Plan,Price\n", "Plan,2026\n", "Plan,Price 2026\n"):
+        assert told(f",Our prices\n{names}{rows}") == f"Our prices\n\n{told(names + rows)}"
+    assert told(f"Item,Cost\nPen,5\n\n,2026\n{rows}").endswith(f"2026\n\n{told(f'Item,Cost{chr(10)}{rows}')}")
+
+
 @pytest.mark.parametrize(
     ("above", "below"),
     [
@@ -121,7 +132,10 @@ def test_names_between_empty_rows_are_those_of_the_rows_below(group: str) -> Non
     assert text.endswith(told(f"{head}1000,Cash,500\n1200,Bank,900\n"))
 
 
-@pytest.mark.parametrize("rows", ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n"])
+@pytest.mark.parametrize(
+    "rows",
+    ["Total,900\n", "Course,free\nBook,50\n", "Course,500\nBook,free\nPen,5\n", "Course,free\nBook,50\nPen,gift\n"],
+)
 def test_rows_below_an_empty_row_may_go_on_with_the_table_before(rows: str) -> None:
     """An empty row often parts groups, or a sum from what it is of."""
     written = "".join(f"\n| {row.replace(',', ' | ')} |" for row in rows.split())

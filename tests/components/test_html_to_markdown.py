@@ -703,6 +703,8 @@ def test_text_of_a_box_is_kept_beside_paragraphs(part: str, wanted: str) -> None
         "<p>These are known:</p><ul><li><a href='x'>Rates of 1851</a></li><li><a href='y'>Fees</a></li></ul>",
         "<p>Known:</p><div><ul><li><a href='x'>Rates of 1851</a></li><li><a href='y'>Fees</a></li></ul></div>",
         "<aside class='foot'><p>[<a href='#1'>1</a>]</p><p>Since 1851.</p><p>[<a href='#2'>2</a>]</p></aside>",
+        "<p>Write to us:</p><p><a href='mailto:hall.1851@example.org'>hall.1851@example.org</a></p>",
+        "<div><a href='mailto:hall.1851@example.org'>hall.1851@example.org</a></div>",
         "<dl><dt><a href='x'>Office of 1851:</a></dt><dd><p>ask <a href='x'>there</a></p></dd></dl>",
     ],
 )
@@ -717,6 +719,7 @@ def test_links_that_are_words_of_a_text_are_kept(part: str) -> None:
         "<div><a href='x'>Back</a> | <a href='y'>Next page of 1851</a></div>",
         "<div>Next: <a href='x' rel='next'>Fees of 1851</a></div>",
         "<ul><li><a href='x'>Fees of 1851</a></li><li><a href='y'>Rates</a></li></ul>",
+        "<div><a href='mailto:hall@example.org'>Ask us, since 1851</a></div>",
     ],
 )
 def test_links_to_other_pages_alone_are_a_menu(part: str) -> None:
@@ -1103,3 +1106,20 @@ def test_the_sign_behind_a_caption_is_left_out_and_one_in_a_cell_is_not() -> Non
     text = converted(f"<h1>Halls</h1><p>{TEXT}</p>{table}<div><span>Listing</span>{sign}</div><pre>open()</pre>")
     assert "¶" not in text
     assert "Fees\n\n| Gate A | ✓ |" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("<pre>\na\n<pre>b\nc</pre></pre>", "```\na\nb\nc\n```"),
+        ("<p>So <math><mi>x</mi><math><mo>=</mo><mn>2</mn></math></math>.</p>", "So x=2."),
+    ],
+)
+def test_code_in_code_and_a_formula_in_a_formula_cost_no_heading(
+    part: str, wanted: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a page that opens one twice: it was read without its headings, tables and code."""
+    text = converted(f"<html><body><h1>Hall</h1><h2>Seats</h2><p>{TEXT}</p>{part}<p>{TEXT}</p></body></html>")
+    assert "## Seats\n" in text
+    assert wanted in text
+    assert not caplog.records

@@ -35,6 +35,7 @@ ODD = [
         "[MASK] [PAD]",
     ),
     *("Emma Emma Emma", "\u0130stanbul", "\u00b2 \u2460", "\x00\x1b[31m", "one two three four five six seven eight"),
+    *("in Augu\u017ft 1784", "5 M\u0130LL\u0130ON"),
 ]
 _texts = st.one_of(st.sampled_from(ODD), st.text(max_size=60))
 _documents = st.lists(st.tuples(_texts, _texts), min_size=1, max_size=6)

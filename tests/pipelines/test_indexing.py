@@ -590,7 +590,8 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
     """Nobody who reads the page sees them; in a text that is no Markdown there are none."""
     text = (
         "# Refunds\n\n<!-- Was 14 days\nuntil May. -->A refund is paid within 30 days.<!-- check -->\n\n"
-        "Write `<!-- more -->` to fold.\n\n```html\n<!-- shown -->\n```\n\n<!-- never closed\n\nThe end."
+        "Write `<!-- more -->` to fold.\n\n```html\n<!-- shown -->\n```\n\n"
+        "- In an item:\n\n    ```xml\n    <!-- so, too -->\n    ```\n\n<!-- never closed\n\nThe end."
     )
     for name in ("page.md", "page.txt"):
         (tmp_path / name).write_text(text)
@@ -602,6 +603,7 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
         "\n\nA refund is paid within 30 days.\n\n",
         "`<!-- more -->`",
         "<!-- shown -->",
+        "<!-- so, too -->",
         "never closed",
         "The end.",
     ):

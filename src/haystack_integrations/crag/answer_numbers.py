@@ -18,6 +18,7 @@ from cachetools import LRUCache, cached
 
 from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS, spelled
 from haystack_integrations.crag.texts.languages.numerals import numerals
+from haystack_integrations.crag.texts.languages.spelling import one_spelling
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 # Groups of thousands may be set apart by spaces. All marks between digits are read alike, Arabic ones among them.
@@ -164,7 +165,8 @@ def _are_known(number: str, known: Collection[str]) -> bool:
 def _scaled(found: re.Match[str]) -> list[str]:
     """Write 1.5 million out, and 1,200 million both as that and as 1.2 million: either mark may be of either kind."""
     number, scale, short = found.groups(default="")
-    zeros = ZEROS[scale.lower()] if scale else SHORT_ZEROS[short.lower()]
+    # Turkish capitals have another I, which the pattern takes for one.
+    zeros = ZEROS[one_spelling(scale.casefold())] if scale else SHORT_ZEROS[short.lower()]
     *whole, last = re.split("[.,]", number)
     with_part = ["".join(whole) + last.ljust(zeros, "0")] if whole else []
     in_groups = ["".join(whole) + last + "0" * zeros] if not whole or len(last) == _GROUP else []

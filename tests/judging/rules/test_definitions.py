@@ -34,6 +34,7 @@ BOOK = (
         ("What are demurrages?", BOOK),
         ("What is an ETA?", BOOK),
         ("What does CIWN stand for?", BOOK),
+        ("What does CIWN stand for?", f"{BOOK} Ask the CIWN (by phone) for a slot."),
         ("What is a demurrage in loading?", BOOK),
     ],
 )

@@ -21,9 +21,10 @@ def is_of_another(question: str, content: str, title: str = "") -> bool:
     "title", ["Policy 2022", "Policy 2021-23", "Policy 2022/23", "Policy \uff12\uff10\uff12\uff12"]
 )
 def test_a_title_with_years_but_the_one_that_is_asked_for_tells_another_edition(title: str) -> None:
-    """As does the first line of a text."""
+    """As does the first line of a text, blank ones aside."""
     assert is_of_another(QUESTION, "Hotels are paid.", title)
     assert is_of_another(QUESTION, f"{title}\nHotels are paid.")
+    assert is_of_another(QUESTION, f"\n\n{title}\nHotels are paid.")
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,9 @@ def test_what_is_written_in_another_way_is_there(question: str, text: str) -> No
         ("Who approves more than INR 300?", "Ann approves what costs more than ₹500."),
         ("Ist EUR 30 zu viel?", "Mehr als €50 werden nicht verlangt."),
         ("Does a discount of 15% apply?", "The discount is 10 %."),
+        ("Does a discount of 15% apply?", "The discount is 10 percent."),
+        ("Are 23 kg of luggage too much?", "Each may take 20 kilograms."),
+        ("Are 23 kilograms too much?", "Each may take 20kg."),
     ],
 )
 def test_an_amount_is_not_missed_where_the_documents_tell_of_its_measure(question: str, text: str) -> None:
@@ -154,6 +157,7 @@ def test_an_amount_of_what_no_document_tells_of_is_missed() -> None:
     assert looked_for("What do we pay with 45 seats?", RATES) == ["45"]
     assert looked_for("What do we pay with 45 employees?", "There are 30 empty shelves.") == ["45"]
     assert looked_for("Do we pay more than 45 EUR?", "We pay within 30 days.") == ["45"]
+    assert looked_for("Is a jump of 45 m too far?", "The jump lasts 30 minutes.") == ["45"]
     assert looked_for("who won euro 2020?", "Euro 2016 was won by Portugal; the prize was \u20ac27 million.") == [
         "2020"
     ]

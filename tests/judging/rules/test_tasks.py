@@ -87,3 +87,13 @@ def test_many_headings_take_no_longer() -> None:
     begun = time.perf_counter()
     tasks("How do I replace the shuttle?", [("", "# Replacing the loom\n\n" * 3_000), ("", "#" * 50_000)])
     assert time.perf_counter() - begun < SECONDS
+
+
+@pytest.mark.parametrize("head", ["9" * 60, "Part 1" + ".1" * 60, "4" * 199])
+def test_a_head_of_digits_takes_no_longer(head: str) -> None:
+    """An order's number or a hash, alone on the first line; each of its digits was once a number of its own."""
+    begun = time.perf_counter()
+    assert not tasks(
+        "How do I replace the shuttle?", [("", f"{head}| loom\n\n{SAYS}"), ("", f"# {head}|\n\n{SAYS}")]
+    ).any()
+    assert time.perf_counter() - begun < SECONDS

@@ -16,6 +16,7 @@ DAY = Day(2021, 4, 3)
     [
         *("3 April 2021", "April 3, 2021", "3rd of April 2021", "Apr. 3 2021", "APRIL 3RD, 2021", "03 April, 2021"),
         *("3. April 2021", "3 avril 2021", "3 de abril de 2021", "3 aprile 2021", "3 april 2021"),
+        *("3 APR\u0130L 2021", "3 apr\u0131l 2021"),  # as Turkish keyboards have it
         *("2021-04-03", "2021/04/03", "2021.4.3", "03.04.2021", "3.4.2021"),
     ],
 )
@@ -23,6 +24,11 @@ def test_a_day_is_known_however_it_is_written(written: str) -> None:
     """Alone, within a sentence, and with a time behind it."""
     for text in (written, f"It opened on {written}.", f"({written})", f"{written}, 10:30", f"{written}: opened"):
         assert [*dates_in(text)] == [(written, {DAY})]
+
+
+def test_a_month_of_an_old_print_is_known() -> None:
+    """It has the long s."""
+    assert [*dates_in("Augu\u017ft 1784")] == [("Augu\u017ft 1784", {Day(1784, 8, 0)})]
 
 
 def test_of_a_day_and_a_month_in_numbers_either_may_be_first() -> None:

@@ -88,6 +88,7 @@ def test_whatever_is_asked_is_read_as_something_that_documents_have(said: list[s
         ("What is for $2.5m?", "It is for 2500000 dollars.", {"2.5m": "2500000"}),
         ("Who has 15k users?", "It has 15,000 users.", {"15k": "15,000"}),
         ("Who has 3 Billion users?", "It has 3,000,000,000 users.", {"3 billion": "3,000,000,000"}),
+        ("Who has 3 million users?", "3 M\u0130LL\u0130ON users", {"3 million": "3 M\u0130LL\u0130ON"}),
         ("Who has 15k users?", "It has 15k users, or 15,000.", {}),
         ("What happened in 2021?", "It has 2,021 users.", {}),
         ("What costs 15?", "It costs 15,000.", {}),

@@ -81,3 +81,8 @@ def test_any_question_leaves_a_question(question: str) -> None:
 def test_any_json_leaves_a_question(body: dict[str, object]) -> None:
     """Whatever it holds, in whatever place."""
     assert unwrapped(json.dumps(body)).strip()
+
+
+def test_half_a_character_in_json_is_none_in_the_question() -> None:
+    """The question as it came can be written, and so no guard refuses it; what stands in it must be so, too."""
+    assert unwrapped('{"question": "Who \\ud83d\\ude00 wrote \\ud83d Emma?"}') == "Who \U0001f600 wrote \ufffd Emma?"

@@ -15,7 +15,7 @@ _ROW: Final = re.compile(r"(?m)^\|.*\|$")
 _WIDTH: Final = re.compile(r"(?<= ) +|(?<=---)-+")
 # A table's first two rows. Below the names of columns the reader writes as many dashes as a column is wide: none below
 # one without a text, and then nobody sees a table there.
-_HEAD: Final = re.compile(r"(?m)(?<!\|\n)^(\|.*\|\n)(\|(?: *-* *\|)+)$")
+_HEAD: Final = re.compile(r"(?m)(?<!\|\n)^(\|.*\|\n)(\|(?: *+-*+ *+\|)++)$")
 
 
 @component

@@ -150,8 +150,9 @@ def _unframe(body: Any) -> None:
 def _unnest(body: Any) -> None:
     """Write text boxes and tables within a cell as lines of it: of a cell, the reader gives the lines alone."""
     for box in body.xpath(".//w:tc//w:txbxContent"):
-        next(box.iterancestors(qn("w:tc"))).append(_line(text_of(box)))
-        box.getparent().remove(box)
+        if (cell := next(box.iterancestors(qn("w:tc")), None)) is not None:  # else told with the box that it was in
+            cell.append(_line(text_of(box)))
+            box.getparent().remove(box)
     for table in reversed(body.xpath(".//w:tc//w:tbl")):  # the innermost first
         rows = (map(text_of, row.iterchildren(qn("w:tc"))) for row in table.iterchildren(qn("w:tr")))
         told = "; ".join(filter(None, (", ".join(filter(None, cells)) for cells in rows)))

@@ -44,7 +44,7 @@ def as_code(body: HtmlElement) -> None:
 
     :param body: The body of a page, changed in place.
     """
-    for one in list(body.iter("pre")):
+    for one in [one for one in body.iter("pre") if not is_in(one, "pre")]:  # one in another is of the same code
         for line in list(one.iter("br")):
             line.tail = "\n" + (line.tail or "")
         code = builder.CODE(one.text_content())

@@ -6,6 +6,7 @@ from typing import Any, Final
 from lxml.html import HtmlElement
 
 from haystack_integrations.crag.formats.formulas import as_one
+from haystack_integrations.crag.formats.html_parts import is_in
 
 _HIDDEN: Final = {"\N{FUNCTION APPLICATION}": " ", "\N{INVISIBLE TIMES}": "", "\N{INVISIBLE SEPARATOR}": ","}
 _NOTES: Final = ("annotation", "annotation-xml", "mphantom")
@@ -18,7 +19,7 @@ def with_formulas(body: HtmlElement) -> None:
 
     :param body: The body of a page, changed in place.
     """
-    for one in list(body.iter("math")):
+    for one in [one for one in body.iter("math") if not is_in(one, "math")]:  # one in another is told with it
         one.text, one[:] = one.get("alttext") or " ".join(_told(one).split()), []
         one.drop_tag()
 

@@ -20,13 +20,16 @@ _LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|in
 
 def without_anchors(body: HtmlElement) -> None:
     """
-    Make words of what is marked as a link and leads nowhere: places that others lead to, and labels of what opens.
+    Make words of what is marked as a link and leads nowhere: places that others lead to, labels of what opens, and mail
+    addresses, which are what a page on contacts has to say.
 
     :param body: The body of a page, changed in place.
     """
     for one in body.iter("a"):
-        is_label = one.get("aria-controls") is not None and one.get("href", "").startswith("#")
-        if is_label or (one.get("href") is None and not any("click" in name for name in one.attrib)):
+        address = one.get("href", "")
+        is_label = one.get("aria-controls") is not None and address.startswith("#")
+        is_mail = address.lower().startswith("mailto:") and "@" in one.text_content()
+        if is_label or is_mail or (one.get("href") is None and not any("click" in name for name in one.attrib)):
             _as_words(one)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
@@ -12,7 +13,9 @@ from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_r
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
 _LONGEST_HEADING: Final = 200
+_LARGE: Final = 1e21  # from here on spreadsheets write powers of ten, whatever the format
 _NUMBER: Final = re.compile(r"\d")
+_FIGURE: Final = re.compile(r"[\W_]*\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
 _MANY: Final = 3  # rows
 _NO_NAME: Final = re.compile(
@@ -33,7 +36,8 @@ def markdown_of(rows: Iterable[Sequence[str]]) -> str:
     :returns: The Markdown; empty if no cell has text.
     """
     parts, table, last, is_captioned = list[str](), list[list[str]](), list[list[str]](), False
-    for captions, body in map(_parted, _blocks(rows)):
+    for block in _blocks(rows):
+        captions, body = _parted(block, is_first=not last)
         if captions:
             parts += [*table_of(table), *captions]
             table, is_captioned = [], True
@@ -63,10 +67,22 @@ def _blocks(rows: Iterable[Sequence[str]]) -> Iterator[list[list[str]]]:
         yield block
 
 
-def _parted(block: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Part what stands above a table from it."""
+def _parted(block: list[list[str]], *, is_first: bool) -> tuple[list[str], list[list[str]]]:
+    """Part what stands above a table from it, but for the name of the only column of figures of the first one."""
     above = list(takewhile(lambda row: sum(map(bool, row)) == 1, block))
-    return [escaped("".join(row)) for row in above], block[len(above) :]
+    body = block[len(above) :]
+    if is_first and above and _is_named(body, above[-1]):
+        body = [above.pop(), *body]
+    return [escaped("".join(row)) for row in above], body
+
+
+def _is_named(body: Sequence[Sequence[str]], alone: Sequence[str]) -> bool:
+    """Tell whether a cell alone names the second of two columns: it stands over figures, beside the names of rows."""
+    used = sorted({column for row in body for column, cell in enumerate(row) if cell})
+    if len(used) != 2 or not any(alone[used[1] : used[1] + 1]):  # noqa: PLR2004
+        return False
+    told = [cell for row in body for cell in row[used[1] : used[1] + 1] if cell]
+    return _has_figures(told[:1]) and all(map(_FIGURE.match, told))
 
 
 def _goes_on(body: Sequence[Sequence[str]], last: Sequence[Sequence[str]], *, is_captioned: bool) -> bool:
@@ -107,15 +123,17 @@ def told(value: object, digits: int = 15) -> str:
     :param value: The value.
     :param digits: How many digits of a number count.
     :returns: The text: a date alone at midnight, no seconds if there are none, hours of a duration, no decimals of a
-        whole number.
+        whole number, and all of its digits: by `4.1e+15` nobody finds an order.
     """
     if isinstance(value, datetime):
         return value.isoformat(" ", "seconds" if value.second else "minutes").removesuffix(" 00:00")
     if isinstance(value, timedelta):
         seconds = round(abs(value.total_seconds()))
         return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{value:.{digits}g}" if is_number else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    text = f"{value:.{digits}g}"
+    return f"{Decimal(text):f}" if 1 <= abs(value) < _LARGE else text
 
 
 def table_of(table: Sequence[Sequence[str]]) -> list[str]:

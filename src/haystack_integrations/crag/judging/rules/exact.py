@@ -23,6 +23,7 @@ from haystack_integrations.crag.texts.languages.stemming import STOP_WORDS
 from haystack_integrations.crag.texts.notations.dates import dates_in
 from haystack_integrations.crag.texts.notations.figures import figures_in
 from haystack_integrations.crag.texts.notations.versions import versions_in
+from haystack_integrations.crag.texts.notations.writings import writings_of
 from haystack_integrations.crag.texts.questions.measures import CURRENCIES, CURRENCY_SIGNS
 from haystack_integrations.crag.texts.text import words
 
@@ -129,8 +130,10 @@ def _measure(before: str | None, sign: str | None, word: str | None) -> str:
     """Give what any amount of the measure looks like; nothing for a number without one."""
     if before or (sign and sign != "%"):
         return rf"{_MONEY} ?\d|\d ?{_MONEY}"
+    if ways := writings_of(sign or word or ""):
+        return rf"(?i)\d[ -]?(?:{'|'.join(map(re.escape, ways))})(?!\w)"
     # By its beginning: 30-day, 30 Tage and 45 Tagen.
-    return rf"\d ?{sign}" if sign else rf"(?i)\d[ -]{re.escape(word[: max(_SHORT, len(word) - 2)])}" if word else ""
+    return rf"(?i)\d[ -]{re.escape(word[: max(_SHORT, len(word) - 2)])}" if word else ""
 
 
 def _versions(query: str, shown: Sequence[str]) -> Iterator[str]:

@@ -25,7 +25,9 @@ _HOW: Final = re.compile(
     r"|(?:what is|is there) (?:the|an?)(?: \w+)? way (?:to|of))\b",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"(?i)^\W*(?:(?:chapter|section|part|appendix) )?(?:[a-z]?(?:\.?\d+)+|[a-z])[.:)]? +(?=\S)")
+_NUMBER: Final = re.compile(
+    r"(?i)^\W*(?:(?:chapter|section|part|appendix) )?(?:[a-z]?\.?\d+(?:\.\d+)*|[a-z])[.:)]? +(?=\S)"
+)
 _FEWEST: Final = 2  # one word alone does not tell what is to be done
 _PROSE: Final = 8  # words of a section that says something
 _PAIRS: Final = (

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Final, NamedTuple
 
+from haystack_integrations.crag.texts.languages.spelling import one_spelling
+
 _MONTHS: Final = (
     "january jan januar janvier enero gennaio janeiro januari",
     "february feb februar février febrero febbraio fevereiro februari",
@@ -23,9 +25,10 @@ _MONTHS: Final = (
     "november nov novembre noviembre novembro",
     "december dec dezember décembre diciembre dicembre dezembro",
 )
-_NUMBERS: Final = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+# Whatever the case of letters, a pattern takes both i of Turkish and the long s of old prints for i and s.
+_NUMBERS: Final = {one_spelling(name): number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
 _NAMES: Final = tuple(names.split()[0].capitalize() for names in _MONTHS)
-_MONTH: Final = rf"(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_MONTH: Final = rf"(?:{'|'.join(sorted(' '.join(_MONTHS).split(), key=len, reverse=True))})"
 _DATE: Final = re.compile(
     rf"""(?<![\w.,/-])(?:
     (?P<iso>(?:1\d|20)\d\d)(?P<parted>[-/.])(?P<iso_month>\d\d?)(?P=parted)(?P<iso_day>\d\d?)
@@ -111,7 +114,7 @@ def _meant(parts: Mapping[str, str | None]) -> Iterator[Day]:
             yield Day(year, one, two)
     elif parts["month"]:
         day = parts["day"] or parts["behind"] or 0
-        yield Day(int(parts["year"] or 0), _NUMBERS[parts["month"].lower()], int(day))
+        yield Day(int(parts["year"] or 0), _NUMBERS[one_spelling(parts["month"].casefold())], int(day))
 
 
 def _is_in_words(written: str) -> bool:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from haystack_integrations.crag.number_words import SHORT_ZEROS, ZEROS
+from haystack_integrations.crag.texts.languages.spelling import one_spelling
 
 _SCALES: Final = ZEROS | SHORT_ZEROS | dict.fromkeys(("mn", "mio"), ZEROS["million"]) | {"b": ZEROS["billion"]}
 _AMOUNT: Final = re.compile(
@@ -43,7 +44,7 @@ def amounts_in(text: str) -> Iterator[tuple[str, Decimal]]:
     :returns: Each as it is written, without a currency, and its value.
     """
     for found in _AMOUNT.finditer(text):
-        value = Decimal(found[1].replace(",", "")).scaleb(_SCALES.get((found[2] or "").lower(), 0))
+        value = Decimal(found[1].replace(",", "")).scaleb(_SCALES.get(one_spelling((found[2] or "").casefold()), 0))
         if value >= _LEAST and not _YEAR.fullmatch(found[0]):
             yield found[0], value
 

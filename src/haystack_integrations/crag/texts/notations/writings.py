@@ -46,6 +46,24 @@ def written_otherwise(query: str, texts: Sequence[str]) -> Iterator[tuple[str, s
             yield pair[0].lower(), pair[1]
 
 
+def writings_of(unit: str) -> list[str]:
+    """
+    Give the ways to write a unit.
+
+    ```python
+    from haystack_integrations.crag.texts.notations.writings import writings_of
+
+    assert {"kilograms", "kilo", "kg"} <= {*writings_of("kg")}
+    assert writings_of("employees") == []
+    ```
+
+    :param unit: What stands behind a number.
+    :returns: All ways; none of what is no unit.
+    """
+    units = (writings for kind, writings, lowered in _groups() if kind == "units" and unit.lower() in lowered)
+    return [one for writings in units for one in writings]
+
+
 class _Shown:
     """What documents have: a writing is looked for letter by letter first, which is ten times as fast."""
 
@@ -79,8 +97,7 @@ def _counted(query: str, number: str) -> str:
     """Give a pattern of what is counted, as documents may write it: four is a 4 where it is of the same things."""
     found = re.search(rf"{re.escape(number)}\W+(\w+)", query, re.IGNORECASE)
     things = found[1].lower() if found else number
-    units = [writings for kind, writings, _ in _groups() if kind == "units" and things in writings]
-    ways = [one for writings in units for one in writings] or [things[:_STEM]]
+    ways = writings_of(things) or [things[:_STEM]]
     return rf"[\s-]?(?:{'|'.join(map(re.escape, ways))})"
 
 

@@ -144,7 +144,7 @@ def _number_of(things: str) -> re.Pattern[str]:
     """Give what a number of the things looks like that a question begins with: 12 working days, two of the keys."""
     named = list(takewhile(lambda word: word not in STOP_WORDS, words(things)))
     begins = re.escape(named[-1][: max(_STEM, len(named[-1]) - 1)]) if named else r"\w"
-    return re.compile(rf"(?i)(?<![\w.,])(\d[\d.,]*|{_SMALL})(?:[ -][\w-]+){{0,3}}?[ -]{begins}")
+    return re.compile(rf"(?i)(?<![\w.,])(\d[\d.,]*|{_SMALL})(?:-\w+){{0,3}}?(?: [\w-]+){{0,3}}?[ -]{begins}")
 
 
 def _told(

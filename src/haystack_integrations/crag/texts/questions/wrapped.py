@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 from haystack_integrations.crag.texts.questions.pointing import points
+from haystack_integrations.crag.texts.steering import whole
 
 _KEYS: Final = ("question", "query", "q", "user_input", "input", "prompt", "message", "messages", "text", "content")
 _LABEL: Final = re.compile(
@@ -62,7 +63,7 @@ def _of_json(query: str) -> str:
             found = next((found[key] for key in _KEYS if found.get(key)), None)
         else:
             return query
-    return found if found.strip() else query
+    return whole(found) if found.strip() else query  # an escape may be half a character
 
 
 def _labelled(query: str) -> str:
