@@ -117,6 +117,19 @@ def test_a_failed_or_missing_grade_is_never_sure() -> None:
     assert result["report"]["cascade"]["asked"] == 2
 
 
+def test_of_two_texts_of_one_id_the_model_is_asked_about_the_unsure_one_only() -> None:
+    """Two stores may count from one: what the scorer was sure of was asked about as well, and not told."""
+    sure, unsure = (replace(one, id="1") for one in docs(0.95, 0.5))
+    result = CascadeGate().run(query=QUESTION, documents=[sure, unsure])
+    assert result["report"]["cascade"]["asked"] == 1
+    assert [grade_of(document) is None for document in result["undecided"]] == [False, True]
+    asked: list[Any] = []
+    grader = BatchRelevanceGrader(scripted(lambda messages: asked.append(messages) or "[0.2]"))
+    graded = grader.run(query=QUESTION, documents=result["undecided"], state=result["state"])
+    assert graded["scores"] == [0.95, 0.2]
+    assert len(asked) == 1
+
+
 def test_limits_at_the_ends_leave_only_what_is_certain_to_the_scorer() -> None:
     """Of [0, 1] both ends are limits as well."""
     result = CascadeGate(sure=1.0, low=0.0, high=1.0).run(query=QUESTION, documents=docs(0.0, 0.001, 0.999, 1.0))

@@ -98,11 +98,8 @@ class CascadeGate:
             by_model = any(grade is not None and grade.grader == MODEL for grade in grades)
             stands = certainty is not None and certainty >= self.sure and not by_model
             is_off = state is not None and state.mode == "off"
-            unsure = {
-                document.id
-                for document, grade in zip(documents, grades, strict=True)
-                if not (stands or is_off) and self._is_unsure(grade)
-            }
+            # By their places, since two documents may have the same id.
+            unsure = {at for at, grade in enumerate(grades) if not (stands or is_off) and self._is_unsure(grade)}
             cascade = {"asked": len(unsure), "verdict": verdict, "certainty": certainty}
             # Whether that certainty was learned on the user's own questions, where the scorer says so.
             cascade |= {"calibrated": said.get("calibrated")}
@@ -114,12 +111,16 @@ class CascadeGate:
         tell_of_dead_end(self, *(("undecided", "decided") if unsure else ("decided", "undecided")))
         if not unsure:
             return {"decided": documents, "report": said}
-        pairs = zip(documents, grades, strict=True)
-        asked = [_to_be_judged(document, grade) if document.id in unsure else document for document, grade in pairs]
+        pairs = enumerate(zip(documents, grades, strict=True))
+        asked = [_to_be_judged(document, grade) if at in unsure else document for at, (document, grade) in pairs]
         # A grade that the state has spares the model the question; one of a document alone may be of another run.
         known = CragState.start(query) if state is None else state
-        known = replace(known, grades=_without(known_grades(asked, question, known), unsure))
-        return {"undecided": asked, "report": said, "state": known}
+        known = replace(known, grades=_without(known.grades, {documents[at].id for at in unsure}))
+        return {
+            "undecided": asked,
+            "report": said,
+            "state": replace(known, grades=known_grades(asked, question, known)),
+        }
 
     def _is_unsure(self, grade: Grade | None) -> bool:
         """Tell whether the model is to judge; what it has judged in this run, it is not asked about again."""

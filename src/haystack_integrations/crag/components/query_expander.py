@@ -132,9 +132,7 @@ class QueryExpander(ChatBacked):
                     expansion.read(await ask_async(self.chat_generator, expansion.messages, expansion.seconds))
                 except Exception as error:  # a model must never end a run: whatever its client raises
                     expansion.failed(kind_of(error), cost_of(error))
-            return await to_thread(
-                _told, self, span, expansion
-            )  # the rules read all of the evidence: others would wait
+            return await to_thread(_told, self, span, expansion)  # rules read all of the evidence: others would wait
 
     def _begun(self, query: str | None, state: CragState | None) -> Expansion:
         if state is None and not query:
