@@ -31,7 +31,7 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
-from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.pipelines.loader import read, source
 from haystack_integrations.crag.pipelines.placing import with_settings
 from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.store_profiles import open_store
@@ -574,6 +574,19 @@ def test_a_setting_that_only_the_outer_retriever_has_is_given_to_it(store: Any) 
     rag = load("corrective_retrieval", store=store, dense={"timeout_s": 2.5, "top_k": 4})
     part: Any = rag.pipeline.get_component("dense")
     assert (part.timeout_s, part.retriever.top_k) == (2.5, 4)
+
+
+def test_settings_beside_another_retriever_inside_are_given_to_that_one() -> None:
+    """They were lost without a word; a mapping without a type stood in the place of the retriever."""
+    whole = read("corrective_retrieval")["components"]["dense"]
+    kept = whole["init_parameters"]["retriever"]["type"]
+    stock = "haystack_integrations.components.retrievers.elasticsearch.ElasticsearchEmbeddingRetriever"
+    other = {"type": stock, "init_parameters": {"top_k": 5}}
+    for given, kind in ((other, stock), ({"top_k": 5}, kept)):
+        changed = with_settings(whole, {"retriever": given, "scale_score": True})["init_parameters"]
+        assert changed["retriever"]["type"] == kind
+        told = changed["retriever"]["init_parameters"]
+        assert (told["top_k"], told["scale_score"], "scale_score" in changed) == (5, True, False)
 
 
 def test_a_component_with_an_embedder_and_no_retriever_inside_takes_settings_too() -> None:

@@ -100,18 +100,20 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param part: The component as the YAML holds it.
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside, but for such
         as only the outer one has. With another embedder, which may be a server's, it becomes one that reports; a
-        mapping that names no type is settings of the embedder that it has.
+        mapping that names no type is settings of the embedder, or the retriever, that it has.
     :returns: The changed component.
     """
     parameters, own = settings_of(part), dict(settings)
-    if isinstance(changed := own.get(_EMBEDDER), Mapping) and "type" not in changed and _EMBEDDER in parameters:
-        own[_EMBEDDER] = with_settings(parameters[_EMBEDDER], changed)
+    for name in {_EMBEDDER, _INNER} & parameters.keys():
+        if isinstance(changed := own.get(name), Mapping) and "type" not in changed:
+            own[name] = with_settings(parameters[name], changed)
     if {_EMBEDDER, _INNER} <= parameters.keys():
         part = {**part, "type": _REPORTING} if _EMBEDDER in settings and part["type"] == _STOCK else part
-        inner = parameters[_INNER]
-        outside = {name for name in own if name in parameters or (_takes(part, name) and not _takes(inner, name))}
-        inside = {name: own.pop(name) for name in settings if name not in outside}
-        own = {_INNER: with_settings(inner, inside), **own}
+        inner = own.pop(_INNER, parameters[_INNER])
+        if isinstance(inner, Mapping):  # else what is not the outer one's is refused, in check_settings
+            outside = {name for name in own if name in parameters or (_takes(part, name) and not _takes(inner, name))}
+            inner = with_settings({**inner}, {name: own.pop(name) for name in [*own] if name not in outside})
+        own[_INNER] = inner
     return {**part, "init_parameters": {**parameters, **own}}
 
 
