@@ -27,6 +27,7 @@ FERRY = "# Ferry\n\nOn Sunday:\n\n| Departure | Arrival |\n|---|---|\n| 8:45 | 9
     [
         ("What were the sales of Holm in 2022?", YEARS),
         ("net profit 2022", YEARS),
+        ("Sales in 2023?", YEARS),
         ("What is the voltage of the Aero 9?", SHEET),
         ("price larch board", PRICES),
         ("What is the remark on the larch board?", PRICES),
