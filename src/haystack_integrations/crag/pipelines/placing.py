@@ -129,7 +129,7 @@ def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
     return {**spec, "components": {**parts, **{one: with_settings(parts[one], changes[one]) for one in changes}}}
 
 
-def _takes(part: Spec, setting: str) -> bool:
+def _takes(part: Mapping[str, Any], setting: str) -> bool:
     return setting in signature(import_class_by_name(part["type"]).__init__).parameters
 
 
