@@ -169,7 +169,7 @@ def test_citations_are_read_one_by_one_and_in_lists() -> None:
         ("Emma [1, S. 3][2, Seite 4][3, \u7b2c 3 ].", [1, 2, 3], []),
         ("Emma [1, page 3, Document 2, line 9] [Source 1, source 3].", [1, 2, 3], []),
         ("Emma [citation:1] [Context 2] [chunk 3].", [1, 2, 3], []),
-        ("See [2024], [note], [#], [2, May 2024], [7, Elm Street 3] and [1, n].", [], []),
+        ("See [2024], [note], [#], [2, May 2024], [7, Elm Street 3], [7, Broadway 3] and [1, n].", [], []),
         ("See [Table 1], [2 of 3], [Section 3], [#12], (1) and [1: 2].", [], []),
     ],
 )

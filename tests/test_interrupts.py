@@ -1,12 +1,14 @@
 """A task queue's time limit ends a run, as Celery's and RQ's do: an exception that a signal's handler raises."""
 
 import asyncio
+import os
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +40,7 @@ from haystack_integrations.crag.elasticsearch.reaching import client_for
 from haystack_integrations.crag.elasticsearch.search import Limit, search
 from haystack_integrations.crag.errors import causes
 from haystack_integrations.crag.pipelines import load
+from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
@@ -182,6 +185,18 @@ def test_a_time_limit_of_the_worker_is_no_server_that_cannot_be_reached(kind: ty
 def test_a_time_limit_of_the_worker_is_heeded_while_a_file_is_read(kind: type[Exception]) -> None:
     with limited(kind):
         call_or_end(9.0, lambda: time.sleep(2.0), lambda: False)
+
+
+@KINDS
+def test_a_time_limit_of_the_worker_is_no_pipe_that_nobody_writes_into(
+    kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a password manager's, that is read when a component is made."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo(".env")
+    with limited(kind):
+        configured("CRAG_LLM_MODEL")
+    os.close(os.open(".env", os.O_RDWR | os.O_NONBLOCK))  # lets the thread end that still waits for it
 
 
 @KINDS

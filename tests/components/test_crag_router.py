@@ -657,6 +657,7 @@ def test_off_passes_everything_on_and_a_run_can_ask_for_another_mode() -> None:
     documents = docs(0.1)
     off = route(documents, mode="off")
     assert off["decision"]["rule"] == "mode_off"
+    assert {entry["reason"] for entry in off["decision"]["corrections"]} == {"mode_off"}
     assert off["generate"] == documents
     state = replace(CragState.start(QUESTION), mode="enforce")
     assert "re_retrieve" in route(documents, state, mode="off")

@@ -61,7 +61,7 @@ def cited(text: str, passages: int) -> list[int]:
     for found in _CITED.findall(_CODE.sub(" ", text).strip() or text):
         told = _PLACES.sub("", found)
         written = {*map(int, re.findall(r"\d+", told))}
-        # [#12] may be the number of anything, and [12, Elm Street 3] an address: they count where such a passage is.
+        # [#12] may be the number of anything, and [12, Broadway 3] an address: they count where such a passage is.
         is_surely_one = _WORDS.search(told) or ("#" not in told and told == found)
         numbers |= written if is_surely_one else {number for number in written if 1 <= number <= passages}
         spans = ((int(first), int(last)) for first, last in _RANGE.findall(told))

@@ -12,6 +12,7 @@ from dotenv import dotenv_values, find_dotenv
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.inputs import is_number
+from haystack_integrations.crag.interrupts import let_end
 
 STORE_SETTING: Final = "CRAG_STORE"
 STORE_URL_SETTING: Final = "ELASTICSEARCH_URL"
@@ -68,7 +69,8 @@ def _filed() -> dict[str, str | None]:
     try:
         # A pipe, as a password manager makes one, is written when it is read: by who may have to be asked, or nobody.
         return {} if not path else read() if Path(path).is_file() else call_within(_PIPE_SECONDS, read)
-    except TimeoutError:
+    except TimeoutError as error:
+        let_end(error)
         msg = (
             f"the settings in {path!r} did not come in {_PIPE_SECONDS} seconds: it is a pipe, and nobody writes into "
             "it; unlock or start what does, or remove it"
