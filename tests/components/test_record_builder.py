@@ -11,6 +11,7 @@ from makers import graded
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_SYSTEM
 from haystack_integrations.crag.components.record_builder import RecordBuilder
+from haystack_integrations.crag.deciding.abstention_words import spoken
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
@@ -232,6 +233,17 @@ def test_an_answer_that_the_model_declined_is_told_from_one_it_wrote() -> None:
     assert (wrote["answer"]["status"], declined["answer"]["status"]) == ("written", "declined")
     assert (declined["action"], declined["verdict"], declined["llm_calls"]) == ("generate", "correct", 2)
     assert declined["coverage"]["degraded"] is False
+
+
+def test_a_model_that_declines_in_another_language_than_it_was_asked_to_has_declined() -> None:
+    """A short Turkish question is not told to be one, so the prompt asks for English words, and for its language."""
+    question, said = "Para iadesi ne zaman ödenir?", "Belgeler bu soruyu yanıtlamıyor."
+    assert spoken(question) is None
+    replies = [ChatMessage.from_assistant(said)]
+    ended = CragRouter().run(query=question, documents=[graded("Page", 0.9, question)])["outcome"]
+    assert RecordBuilder().run(outcome=ended, replies=replies)["crag"]["answer"]["status"] == "declined"
+    own = RecordBuilder(abstention="Nothing was found.").run(outcome=ended, replies=replies)["crag"]
+    assert own["answer"]["status"] == "written"
 
 
 def test_the_default_prompt_asks_for_the_sentence_that_the_record_knows() -> None:

@@ -13,7 +13,7 @@ from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
-from haystack.core.errors import DeserializationError
+from haystack.core.errors import DeserializationError, PipelineRuntimeError
 from haystack.core.serialization import component_to_dict
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -29,7 +29,7 @@ from haystack_integrations.components.retrievers.elasticsearch import (
 from haystack_integrations.crag.components import BatchRelevanceGrader, HeuristicGrader
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingBM25Retriever
 from haystack_integrations.crag.deciding.records import best
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, QuestionError
 from haystack_integrations.crag.grades import annotate
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, export
 from haystack_integrations.crag.pipelines.loader import read
@@ -377,8 +377,9 @@ def test_what_cannot_be_is_refused_before_anything_is_opened(store: Any, wrong: 
 def test_a_missing_question_is_refused_as_an_empty_one(store: Any) -> None:
     """Not by Haystack's words on an input inside."""
     wrong: Any = None
-    with pytest.raises(Exception, match="the question is empty"):
+    with pytest.raises(PipelineRuntimeError, match="the question is empty") as caught:
         CorrectiveRetriever(store).run(query=wrong)
+    assert isinstance(caught.value.__cause__, QuestionError)
 
 
 def test_of_more_documents_than_asked_for_the_best_graded_are_handed_on() -> None:

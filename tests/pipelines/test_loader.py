@@ -288,6 +288,8 @@ PART = "haystack_integrations.crag.components.question_guard.QuestionGuard"
         ("max_runs_per_component", "x", "got 'x' as max_runs_per_component, wanted a whole number > 0"),
         ("max_runs_per_component", 0, "got 0 as max_runs_per_component"),
         ("metadata", 5, "got 5 as metadata, wanted a mapping"),
+        ("optional_input", {"mode": "guard.mode"}, "key 'optional_input'; did you mean 'optional_inputs'?"),
+        ("max_runs_per_components", 9, "did you mean 'max_runs_per_component'?"),
     ],
 )
 def test_a_slip_in_a_file_of_ones_own_is_named_by_its_key(key: str, value: object, said: str, tmp_path: Path) -> None:
@@ -298,6 +300,13 @@ def test_a_slip_in_a_file_of_ones_own_is_named_by_its_key(key: str, value: objec
         load(tmp_path / "mine.yml")
     assert said in str(caught.value)
     assert "mine.yml" in str(caught.value)
+
+
+def test_a_key_that_somebody_else_reads_stays(tmp_path: Path) -> None:
+    """Hayhooks' own, and a place for YAML anchors."""
+    text = source("corrective_retrieval") + "streaming_components: [generator]\nshared: {index: crag}\n"
+    (tmp_path / "mine.yml").write_text(text, encoding="utf-8")
+    assert load(tmp_path / "mine.yml").run(query="Who?")["crag"]["verdict"] == "incorrect"
 
 
 @pytest.mark.parametrize("beside", ["max_characters", "init_params"])

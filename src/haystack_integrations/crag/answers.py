@@ -58,8 +58,7 @@ def answer_account(
     known = [number for number in numbers if 1 <= number <= len(passages)]
     unknown = [number for number in numbers if number not in known]
     # What a model writes without any passage is found nowhere: a run that does not judge asks it all the same.
-    declined = any(declines(text, sentence) for sentence in sentences)
-    status: AnswerStatus = "declined" if declined else "written" if passages else "failed"
+    status: AnswerStatus = "declined" if declines(text, *sentences) else "written" if passages else "failed"
     invented = _invented(text, question, passages) if status == "written" else ()
     return _account(status, known, unknown, invented)
 

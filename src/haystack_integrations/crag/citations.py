@@ -79,22 +79,21 @@ def without_citations(text: str) -> str:
     return _CITED.sub(" ", text)
 
 
-def declines(text: str, sentence: str) -> bool:
+def declines(text: str, *sentences: str) -> bool:
     """
     Tell whether a model said that the evidence does not answer.
 
     :param text: What it wrote.
-    :param sentence: What it was asked to write in that case; empty when it was not.
-    :returns: Whether the text is that sentence, whatever its case, marks, quotes and citations; or begins with it and
+    :param sentences: What it may have been asked to write in that case; an empty one is none.
+    :returns: Whether the text is one of them, whatever its case, marks, quotes and citations; or begins with it and
         cites nothing for what it goes on to say. "Answer:" and "Unfortunately," may stand before it, and of the
         English one another word for the documents counts, too.
     """
-    wanted, said = (_alike(_LEAD.sub("", _bare(one))) for one in (sentence, _CITED.sub("", text)))
-    if not wanted or not said.replace("\n", " ").startswith(wanted.replace("\n", " ")):
-        return False
-    rest = said[len(wanted) :]
+    said, *known = (_alike(_LEAD.sub("", _bare(one))) for one in (_CITED.sub("", text), *sentences))
+    begins = said.replace("\n", " ")
+    rests = [said[len(wanted) :] for wanted in known if wanted and begins.startswith(wanted.replace("\n", " "))]
     # A new line ends the sentence, as a full stop does; it goes on behind a space, or as another word.
-    return not rest or not (rest[0].isalnum() or rest[0] == " " or _CITED.search(text))
+    return any(not rest or not (rest[0].isalnum() or rest[0] == " " or _CITED.search(text)) for rest in rests)
 
 
 def _alike(words: str) -> str:

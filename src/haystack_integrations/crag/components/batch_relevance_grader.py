@@ -85,7 +85,7 @@ class BatchRelevanceGrader(ChatBacked):
         :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not
             count: its documents are asked about one by one, which costs a call for each.
         :param cache: A `caching.MemoryGradeCache` or `RedisGradeCache`: keeps grades, but no reasons, from run to run.
-        :param on_failure: `keep` passes documents on with the status `failed`; `raise` raises GradingError.
+        :param on_failure: `keep` passes documents on as `failed`; `raise` raises GradingError if all are.
         :raises ConfigurationError: For an unusable number, a blank rubric, or a template that lacks what it must show.
         """
         check_generator(chat_generator)

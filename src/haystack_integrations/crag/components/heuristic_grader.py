@@ -32,7 +32,7 @@ class HeuristicGrader(Copied):
     as its report says. With a file that `crag calibrate` wrote from 80 questions of your own or more it reads some
     hundred signals, and the probabilities hold (arXiv 2401.15884 trains its evaluator, too).
     Never is a verdict `correct` where a year, version, option, name of code or id with four digits in a row, as the
-    question has it, is in no document. Shorter ids (X-200, PROJ-123) are read as any other word.
+    question has it, is in no document, or a shorter id (PROJ-123) in none, and another of its form (PROJ-124) in one.
     `weights` takes weightings instead: `coherence` and `rerank` as published, or `evidence`.
 
     ```python

@@ -7,7 +7,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.answers import answer_account, shortcomings, shown_to, spent_on
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.deciding.abstention_words import sentence_for
+from haystack_integrations.crag.deciding.abstention_words import sentences
 from haystack_integrations.crag.deciding.miswired import check_replies, tell_of_unread_answer
 from haystack_integrations.crag.deciding.record_tags import record_tags
 from haystack_integrations.crag.deciding.records import run_record
@@ -46,7 +46,7 @@ class RecordBuilder:
         Choose by which sentence an answer is known that a model declined to give.
 
         :param abstention: What the prompt of the answer asks for when the evidence does not answer; ours is known in
-            the language of the question as well. Empty where it asks for no such sentence: then no answer counts as
+            all languages that it is written in. Empty where it asks for no such sentence: then no answer counts as
             declined.
         """
         self.abstention = abstention
@@ -88,9 +88,9 @@ class RecordBuilder:
         check_replies(replies)
         evidence = list(outcome.evidence) if documents is None else documents
         evidence, unshown = shown_to(replies if asked else (), evidence)
-        # By a prompt of the user's own a model may decline in English all the same.
-        declined = {self.abstention, sentence_for(self.abstention, outcome.query, evidence)} if asked else ()
-        told = answer_account(replies, asked=asked, sentences=[*declined], question=outcome.query, passages=evidence)
+        # Not only in the language that the prompt asks for: a model that answers in another one declines in it, too.
+        declined = sorted(sentences(self.abstention)) if asked else ()
+        told = answer_account(replies, asked=asked, sentences=declined, question=outcome.query, passages=evidence)
         calls = told["status"] != "none" and not any(reply.meta.get(NOT_ASKED) for reply in replies)
         spent = spent_on(replies) + Usage(llm_calls=int(calls))
         came = calls and not any(ANSWER_FAILED in reply.meta for reply in replies)

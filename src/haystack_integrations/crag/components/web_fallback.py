@@ -67,7 +67,7 @@ class WebFallback(WebBacked):
         :param websearch: A Haystack web search, or a list of them, best first. One that blocks ends by its own timeout.
         :param max_results: Most documents to give; 10, where more are asked for.
         :param timeout_s: The longest search, in seconds.
-        :param max_retries: How often a provider is asked again in one search; never after 429 or another 4xx.
+        :param max_retries: How often one is asked again in a search; never after a timeout, 429 or another 4xx.
         :param hedge_after_s: Seconds without an answer until the next provider is asked too; None: only on a failure.
         :param query_cooldown_s: For how long the same query is not searched again, in seconds; 0 always searches.
         :param next_on_empty: Whether the next provider is asked as well when one finds nothing to use.

@@ -94,6 +94,16 @@ def sentence_for(default: str, question: str, documents: Sequence[Document]) -> 
     return sentence(default, spoken(question, documents) if default == ABSTENTION else None)
 
 
+def sentences(default: str) -> frozenset[str]:
+    """
+    List by what words a model may say that the documents do not answer, whatever language it takes the question for.
+
+    :param default: As for `sentence`.
+    :returns: The sentence; ours in all languages.
+    """
+    return frozenset(sentence(default, language) for language in (None, *_known()))
+
+
 def unwritten(default: str, question: str) -> str:
     """
     Say that the answer did not come.

@@ -27,8 +27,7 @@ from haystack_integrations.crag.vocabulary import Mode
 
 Filters = dict[str, Any]
 _WANTED: Final = {"documents", "crag"}
-_ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}
-"""Where a pipeline stops at a number of documents of its own."""
+_ROOM: Final[dict[type, str]] = {EvidenceJoiner: "top_k", CragRouter: "max_evidence"}  # where a pipeline stops
 
 
 @component
@@ -163,7 +162,8 @@ class CorrectiveRetriever(Copied):
         :returns: A dictionary with the following keys:
             - `documents`: At most `top_k`, best first, with their grades in `meta["crag"]`; none when nothing answers.
             - `crag`: The record: verdict, action, corrections, cost, trail.
-        :raises ConfigurationError: For a question that is empty or too long, or a `top_k` below 1.
+        :raises ConfigurationError: For a `top_k` below 1.
+        :raises PipelineRuntimeError: For a question that is empty or too long: its `__cause__` is a `QuestionError`.
         """
         asked, most = self._asked(query, filters, top_k)
         result = self._opened().run(**asked)

@@ -1,14 +1,18 @@
 """The form of a pipeline's YAML: a slip is named by its file and its key; and which components a setting holds."""
 
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from reprlib import repr as shown
 from typing import Any, Final, NoReturn, TypeGuard
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.pipelines.guesses import meant
 
 _KEYS: Final = ("components", "connections", "inputs", "outputs")
+_OPTIONAL_KEYS: Final = ("optional_inputs", "max_runs_per_component", "connection_type_validation")
 _PARAMETERS: Final = "init_parameters"
 _NOTES: Final = ("name", "description", "comment", "metadata")  # no setting, and nobody takes one for it
+_ALIKE: Final = 0.85  # a letter or two; `inputs_of_mine` is a key of somebody's own
 HAYSTACKS: Final = ("haystack.", "haystack_integrations.", "haystack_experimental.")
 
 
@@ -30,6 +34,7 @@ def checked(name: str, spec: Any) -> dict[str, Any]:
             f"{', '.join(_KEYS)}; {way} `crag pipelines show corrective_retrieval`"
         )
         raise ConfigurationError(msg)
+    _keys(name, spec)
     spec["components"] = _components(name, spec["components"])
     _connections(name, spec["connections"], spec["components"])
     for key in ("inputs", "optional_inputs"):
@@ -96,6 +101,16 @@ def exchanged(value: Any, change: Callable[[dict[str, Any]], Any]) -> Any:
 
 def _is_part(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict) and "type" in value and "init_parameters" in value
+
+
+def _keys(name: str, spec: Mapping[Any, Any]) -> None:
+    """Refuse a slip in a key that may be left out. Others stay: Hayhooks has keys of its own, and so have anchors."""
+    known = (*_KEYS, *_OPTIONAL_KEYS, *_NOTES)
+    left_out = [key for key in _OPTIONAL_KEYS if key not in spec]
+    for key in spec:
+        if key not in known and get_close_matches(str(key), left_out, n=1, cutoff=_ALIKE):
+            msg = f"the pipeline {name!r} cannot be loaded: nobody reads its key {key!r}; {meant([str(key)], left_out)}"
+            raise ConfigurationError(msg.rstrip())
 
 
 def _components(name: str, parts: object) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class LoadedPipeline(SuperComponent):
         :param inputs: By the names of its YAML, `inputs` and `optional_inputs`.
         :returns: Its `outputs`, by the names of its YAML.
         :raises ConfigurationError: For an input that it does not have, or without a name.
+        :raises PipelineRuntimeError: For a question that is empty or too long: its `__cause__` is a `QuestionError`.
         """
         self._check(unnamed, inputs)
         found = self.outputs(self.pipeline.run(self.arguments(inputs), include_outputs_from=self.last))
