@@ -43,6 +43,16 @@ def test_help_lists_every_exit_code() -> None:
         assert f"{code.value}  {meaning}" in shown
 
 
+def test_help_offers_only_what_a_command_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`crag index` refuses a store that forgets; a calibration of the settings is read by a server and by `doctor`."""
+    monkeypatch.setenv("COLUMNS", "200")  # each option on one line
+    told = {name: crag(name, "--help").output for name in ("index", "ask", "serve", "doctor")}
+    assert "elasticsearch; or set CRAG_STORE" in told["index"]
+    assert "or memory" not in told["index"]
+    assert {name for name, words in told.items() if "CRAG_CALIBRATION" in words} == {"serve", "doctor"}
+    assert crag("index", "tests", "--store", "memory").exit_code == ExitCode.USAGE
+
+
 def test_help_imports_no_haystack() -> None:
     """Help comes at once: the heavy imports come with the commands."""
     code = "import sys; from haystack_integrations.crag.cli.app import app; print('haystack' in sys.modules)"

@@ -18,7 +18,18 @@ from haystack_integrations.crag.cli.ending import tidied
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.cli.evaluate import evaluate
 from haystack_integrations.crag.cli.label import label
-from haystack_integrations.crag.cli.options import Calibration, Index, LlmKey, LlmModel, LlmUrl, Store, Url, path
+from haystack_integrations.crag.cli.options import (
+    Calibration,
+    Index,
+    Keeping,
+    LlmKey,
+    LlmModel,
+    LlmUrl,
+    Serving,
+    Store,
+    Url,
+    path,
+)
 from haystack_integrations.crag.cli.output import Json, complain, complain_about, progress_bar, show, show_json, working
 from haystack_integrations.crag.cli.serve import serve
 from haystack_integrations.crag.cli.shipped import app as pipelines_app
@@ -123,7 +134,7 @@ def ask(
 @app.command()
 def index(
     paths: Annotated[list[Path], typer.Argument(parser=path, metavar="PATH", help=f"Folders, {_KINDS}.")],
-    store: Store = None,
+    store: Keeping = None,
     url: Url = None,
     index: Index = None,
     base: Annotated[
@@ -174,7 +185,7 @@ def doctor(
     llm_base_url: LlmUrl = None,
     llm_model: LlmModel = None,
     llm_api_key: LlmKey = None,
-    calibration: Calibration = None,
+    calibration: Serving = None,
     json: Json = False,
 ) -> None:
     """Say what is reachable, what is missing, and how to fix it."""

@@ -29,6 +29,9 @@ Store = Annotated[
     str | None,
     typer.Option(metavar="KIND", help="Kind of store, [bold]elasticsearch[/] or [bold]memory[/]; or set CRAG_STORE."),
 ]
+Keeping = Annotated[str | None, typer.Option(metavar="KIND", help="Kind of store: elasticsearch; or set CRAG_STORE.")]
+"""Of a command that wants a store which keeps documents when it has ended."""
+
 Url = Annotated[
     str | None,
     typer.Option(metavar="URL", help="Address of the store's server, http://HOST:PORT; or set ELASTICSEARCH_URL."),
@@ -38,6 +41,12 @@ LlmUrl = Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatib
 LlmModel = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.")]
 LlmKey = Annotated[str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.")]
 Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.")]
+Serving = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`; or set CRAG_CALIBRATION."),
+]
+"""The same of a command that reads the settings of a server."""
+
 Folder = Annotated[
     Path, typer.Argument(parser=path, metavar="DIR", help="Folder with corpus.jsonl and a subfolder for each split.")
 ]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from haystack_integrations.crag.cli.options import Calibration, Index, Store, Url, path
+from haystack_integrations.crag.cli.options import Index, Serving, Store, Url, path
 from haystack_integrations.crag.errors import ConfigurationError
 
 Host = Annotated[str | None, typer.Option(metavar="HOST", help="Address to listen on (127.0.0.1).")]
@@ -32,7 +32,7 @@ def serve(
     index: Index = None,
     docs: Docs = None,
     workers: Workers = None,
-    calibration: Calibration = None,
+    calibration: Serving = None,
     uploads: Uploads = False,
 ) -> None:
     """Serve pipelines as REST, OpenAI-compatible chat and MCP tools. CRAG_SERVE_* variables set keys and limits."""

@@ -25,9 +25,9 @@ class IndexReport:
     :param documents_written: Documents written.
     :param documents_deleted: Documents deleted, of vanished sources and of older versions.
     :param failures: Sources that could not be indexed, and why.
-    :param doubts: Files that were indexed in this run and will hardly be found, and why: PDFs whose text, or some
-        of whose pages, are unusable, and workbooks that lack results of formulas; and the index, where some of its
-        documents have no vector.
+    :param doubts: Files that were indexed in this run, perhaps not as they were meant, and why: PDFs whose text, or
+        some of whose pages, are unusable, workbooks that lack results of formulas, text that is not UTF-8, a file that
+        is in the index twice; and the index, where some of its documents have no vector.
     :param seconds: How long it took.
     """
 

@@ -47,7 +47,7 @@ class Report(BaseModel):
     documents_written: int
     documents_deleted: int
     failures: list[Failure]
-    doubts: list[Failure] = Field(description="Files that were indexed and will hardly be found: unusable text.")
+    doubts: list[Failure] = Field(description="Files that were indexed, perhaps not as they were meant, and why.")
 
 
 class IndexResult(BaseModel):
