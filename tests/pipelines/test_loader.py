@@ -341,11 +341,20 @@ def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     assert load(tmp_path / "mine.yml").run(query="Why?") == {"query": "Why?"}
 
 
-@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45", "a: !!timestamp x", "a: !!bool x", "a: !!int ''"])
-def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 3000, ""),
+        ("a: 1\nb: 2026-13-45", "what stands there is no timestamp, in line 2"),
+        ("a: !!timestamp x", "what stands there is no timestamp, in line 1"),
+        ("a: [!!bool x]", "what stands there is no bool, in line 1"),
+        ("a: !!int ''", "what stands there is no int, in line 1"),
+    ],
+)
+def test_yaml_that_cannot_be_read_is_refused(text: str, said: str, tmp_path: Path) -> None:
     """Also where the parser fails by another error than its own."""
     (tmp_path / "mine.yml").write_text(text)
-    with pytest.raises(ConfigurationError, match=r"mine.yml' is no readable YAML"):
+    with pytest.raises(ConfigurationError, match=rf"mine.yml' is no readable YAML: .*{said}"):
         load(tmp_path / "mine.yml")
 
 
