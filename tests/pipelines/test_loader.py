@@ -609,6 +609,14 @@ def test_a_component_with_an_embedder_and_no_retriever_inside_takes_settings_too
     }
 
 
+@pytest.mark.parametrize("before", [{"k": 3}, None, "bm25"])
+@pytest.mark.parametrize("name", ["retriever", "text_embedder"])
+def test_a_setting_that_is_no_component_is_replaced_whatever_it_is_called(name: str, before: Any) -> None:
+    """Of a component of the user's own."""
+    changed = with_settings({"type": "own.Search", "init_parameters": {name: before}}, {name: {"k": 5}})
+    assert changed["init_parameters"] == {name: {"k": 5}}
+
+
 @pytest.mark.parametrize("store", [None, InMemoryDocumentStore()], ids=["of the file", "own"])
 def test_a_mapping_for_the_embedder_of_a_retriever_changes_its_settings(store: Any) -> None:
     """It stood there as a mapping, which no run could ask."""
