@@ -36,6 +36,13 @@ QUESTION = "When is a refund paid?"
 PAGE = Document(content="A refund is paid within 30 days of the return.")
 
 
+class EqualGrader(HeuristicGrader):  # noqa: PLW1641 # that is what is tested
+    """A grader of one's own that can be compared, and so has no hash."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EqualGrader)
+
+
 @pytest.fixture
 def chat() -> Any:
     """A chat generator with an open client, which nobody can copy."""
@@ -112,6 +119,14 @@ def test_corrective_retrievers_may_be_given_one_grader(in_memory_store: Any) -> 
     for other in (deepcopy(first), CorrectiveRetriever(in_memory_store, grader=grader)):
         assert other.grader is grader
         assert len(other.run(query=QUESTION)["documents"]) == 1
+
+
+def test_a_grader_that_says_what_it_is_equal_to_is_taken(in_memory_store: Any) -> None:
+    """As a data class does, by which nothing can be looked up."""
+    fill(in_memory_store, [PAGE])
+    grader = EqualGrader()
+    for _ in range(2):
+        assert len(CorrectiveRetriever(in_memory_store, grader=grader).run(query=QUESTION)["documents"]) == 1
 
 
 def test_corrective_retrievers_with_one_grader_may_be_asked_at_the_same_time(in_memory_store: Any) -> None:

@@ -1,6 +1,7 @@
 """Filters that restrict nothing or everything, and that no pipeline takes."""
 
 import asyncio
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -30,11 +31,7 @@ YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name 
         ({"operator": "AND", "conditions": [YEAR]}, False),
         ({"operator": "AND", "conditions": (YEAR, TOPIC)}, False),
         ({**YEAR, "conditions": []}, False),
-        ([], True),
-        ((), True),
-        ("", True),
-        (False, True),
-        ({"operator": "OR", "conditions": [YEAR, []]}, True),
+        (MappingProxyType({"operator": "OR", "conditions": []}), True),
         ({}, False),
         (None, False),
     ],
@@ -79,34 +76,20 @@ async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pi
             await retriever.run_async(**asked, filters={"operator": operator, "conditions": []})
 
 
-@pytest.mark.parametrize("filters", [[], (), "", 0, False, [YEAR]])
-def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any) -> None:
-    """As the list of filters that somebody without a team has: by CorrectiveRetriever it was taken for none."""
-    fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
-    for made in (load("corrective_retrieval", store=in_memory_store), CorrectiveRetriever(in_memory_store)):
-        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-            made.run(query="When is a refund paid?", filters=filters)
-        assert made.run(query="When is a refund paid?", filters={})["documents"]
-
-
 @pytest.mark.parametrize("policy", ["replace", "merge"])
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_an_empty_list_in_the_place_of_filters_opens_no_store(
-    in_memory_store: Any, policy: str, asynchronous: bool
-) -> None:
-    """As of somebody who is in no team: Python takes it for none, and the whole store was searched."""
+@pytest.mark.parametrize("filters", [[], (), "", 0, False, [YEAR]])
+async def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any, policy: str) -> None:
+    """As the list of filters that somebody without a team has: Python takes it for none, and all was searched."""
     fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
-    nothing: Any = []
-    for retriever in (
+    asked: dict[str, Any] = {"query": "When is a refund paid?"}
+    for made in (
         load("corrective_retrieval", store=in_memory_store),
         CorrectiveRetriever(in_memory_store, filter_policy=policy),
     ):
-        asked: dict[str, Any] = {"query": "When is a refund paid?"}
-        assert retriever.run(**asked, filters={})["documents"]
+        assert made.run(**asked, filters={})["documents"]
         with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-            asyncio.run(retriever.run_async(**asked, filters=nothing)) if asynchronous else retriever.run(
-                **asked, filters=nothing
-            )
-    own: Any = []
+            made.run(**asked, filters=filters)
+        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
+            await made.run_async(**asked, filters=filters)
     with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-        CorrectiveRetriever(in_memory_store, filters=own, filter_policy=policy).run(**asked, filters=YEAR)
+        CorrectiveRetriever(in_memory_store, filters=filters, filter_policy=policy).run(**asked, filters=YEAR)

@@ -705,6 +705,8 @@ def test_text_of_a_box_is_kept_beside_paragraphs(part: str, wanted: str) -> None
         "<aside class='foot'><p>[<a href='#1'>1</a>]</p><p>Since 1851.</p><p>[<a href='#2'>2</a>]</p></aside>",
         "<p>Write to us:</p><p><a href='mailto:hall.1851@example.org'>hall.1851@example.org</a></p>",
         "<div><a href='mailto:hall.1851@example.org'>hall.1851@example.org</a></div>",
+        "<p>Call us:</p><p><a href='tel:+49301851'>Office: +49 30 1851</a></p>",
+        "<p>The form is here:</p><p><a href='https://example.org/1851'>https://example.org/1851</a></p>",
         "<dl><dt><a href='x'>Office of 1851:</a></dt><dd><p>ask <a href='x'>there</a></p></dd></dl>",
     ],
 )
@@ -720,6 +722,7 @@ def test_links_that_are_words_of_a_text_are_kept(part: str) -> None:
         "<div>Next: <a href='x' rel='next'>Fees of 1851</a></div>",
         "<ul><li><a href='x'>Fees of 1851</a></li><li><a href='y'>Rates</a></li></ul>",
         "<div><a href='mailto:hall@example.org'>Ask us, since 1851</a></div>",
+        "<div><a href='https://example.org/1851'>Our form of 1851</a></div>",
     ],
 )
 def test_links_to_other_pages_alone_are_a_menu(part: str) -> None:

@@ -5,7 +5,6 @@ import multiprocessing
 import re
 import resource
 from collections import Counter
-from contextlib import closing
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +12,6 @@ from shutil import copytree, ignore_patterns
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import pytest
 import yaml
 from evaluation.calibrated_towns import calibrated_towns, towns
@@ -495,13 +493,42 @@ def test_grades_that_pandas_wrote_are_read_again(dataset: Dataset, tmp_path: Pat
     assert records[0]["documents"][0]["label"] == 2
 
 
-def test_numbers_of_numpy_are_kept_as_numbers(dataset: Dataset, tmp_path: Path) -> None:
-    """As a grader of one's own may give them: what could be shown could not be written."""
-    record, file = evaluate(dataset, EVIDENCE)[0], tmp_path / "records.jsonl"
-    record |= {"probabilities": {"correct": np.float64(0.5)}, "cost": {**record["cost"], "llm_calls": np.int64(3)}}
-    with closing(Journal(file, dataset, EVIDENCE, fresh=False)) as journal:
-        journal.add(record)
-    assert read_records(file) == [record]
+OWN_GRADER = """
+from typing import Any
+import numpy as np
+from haystack import Document, component
+from haystack_integrations.crag.components import HeuristicGrader
+
+@component
+class Own:
+    def __init__(self, says: str):
+        self.says = says
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(self, query: str, documents: list[Document], state: Any = None):
+        graded = HeuristicGrader().run(query=query, documents=documents)["documents"]
+        verdict = "Correct" if self.says == "a word" else {"probabilities": {"correct": np.float32(0.5)}}
+        said = {"verdict": verdict, "set_score": np.float32(0.5), "llm_calls": np.int64(3)}
+        return {"documents": graded, "report": said}
+"""
+
+
+@pytest.mark.parametrize(("says", "probabilities"), [("a word", None), ("a mapping", {"correct": 0.5})])
+def test_what_a_grader_of_ones_own_says_is_read_as_the_router_reads_it(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, probabilities: dict[str, float] | None
+) -> None:
+    """Numbers of NumPy, which could be shown and not written, and a verdict that is a word alone."""
+    (tmp_path / "own_of_this_test.py").write_text(OWN_GRADER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("HAYSTACK_DESERIALIZATION_ALLOWLIST", "own_of_this_test")
+    own, journal = tmp_path / "own.yml", tmp_path / "records.jsonl"
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["grader"] = {"type": "own_of_this_test.Own", "init_parameters": {"says": says}}
+    own.write_text(yaml.safe_dump(spec))
+    records = evaluate(dataset, Setup(str(own)), journal=journal)
+    assert read_records(journal) == records
+    assert {type(record["cost"]["llm_calls"]) for record in records} == {int}
+    assert (records[0]["probabilities"], records[0]["cost"]["llm_calls"]) == (probabilities, 3)
 
 
 def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None:

@@ -591,7 +591,8 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
     text = (
         "# Refunds\n\n<!-- Was 14 days\nuntil May. -->A refund is paid within 30 days.<!-- check -->\n\n"
         "Write `<!-- more -->` to fold.\n\n```html\n<!-- shown -->\n```\n\n"
-        "- In an item:\n\n    ```xml\n    <!-- so, too -->\n    ```\n\n<!-- never closed\n\nThe end."
+        "- In an item:\n\n    ```xml\n    <!-- so, too -->\n    ```\n\n"
+        "```md\n- as written:\n\n    ```xml\n    <!-- within -->\n    ```\n```\n\n<!-- never closed\n\nThe end."
     )
     for name in ("page.md", "page.txt"):
         (tmp_path / name).write_text(text)
@@ -604,6 +605,7 @@ def test_comments_in_markdown_are_no_evidence_and_code_stays_as_it_is(tmp_path, 
         "`<!-- more -->`",
         "<!-- shown -->",
         "<!-- so, too -->",
+        "<!-- within -->",
         "never closed",
         "The end.",
     ):

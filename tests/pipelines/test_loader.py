@@ -350,11 +350,20 @@ def test_settings_without_a_value_are_none(tmp_path: Path) -> None:
     assert load(tmp_path / "mine.yml").run(query="Why?") == {"query": "Why?"}
 
 
-@pytest.mark.parametrize("text", ["[" * 3000, "a: 2026-13-45", "a: !!timestamp x", "a: !!bool x", "a: !!int ''"])
-def test_yaml_that_cannot_be_read_is_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 3000, ""),
+        ("a: 1\nb: 2026-13-45", "what stands there is no timestamp, in line 2"),
+        ("a: !!timestamp x", "what stands there is no timestamp, in line 1"),
+        ("a: [!!bool x]", "what stands there is no bool, in line 1"),
+        ("a: !!int ''", "what stands there is no int, in line 1"),
+    ],
+)
+def test_yaml_that_cannot_be_read_is_refused(text: str, said: str, tmp_path: Path) -> None:
     """Also where the parser fails by another error than its own."""
     (tmp_path / "mine.yml").write_text(text)
-    with pytest.raises(ConfigurationError, match=r"mine.yml' is no readable YAML"):
+    with pytest.raises(ConfigurationError, match=rf"mine.yml' is no readable YAML: .*{said}"):
         load(tmp_path / "mine.yml")
 
 
@@ -607,6 +616,14 @@ def test_a_component_with_an_embedder_and_no_retriever_inside_takes_settings_too
         "type": "own.Search",
         "init_parameters": {"text_embedder": {**embedder, "init_parameters": {"model": "b"}}, "limit": 5},
     }
+
+
+@pytest.mark.parametrize("before", [{"k": 3}, None, "bm25"])
+@pytest.mark.parametrize("name", ["retriever", "text_embedder"])
+def test_a_setting_that_is_no_component_is_replaced_whatever_it_is_called(name: str, before: Any) -> None:
+    """Of a component of the user's own."""
+    changed = with_settings({"type": "own.Search", "init_parameters": {name: before}}, {name: {"k": 5}})
+    assert changed["init_parameters"] == {name: {"k": 5}}
 
 
 @pytest.mark.parametrize("store", [None, InMemoryDocumentStore()], ids=["of the file", "own"])

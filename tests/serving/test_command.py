@@ -599,9 +599,10 @@ def test_workers_read_what_was_given_in_code(monkeypatch: pytest.MonkeyPatch) ->
     """A list went to them as Python shows it, and of a secret the stars: the keys that they accepted were others."""
     given: dict[str, Any] = {"api_keys": [SecretStr("first-key"), "second-key"], "pipelines": ("corrective_retrieval",)}
     given |= {"port": 0, "uploads": True, "cors_origins": "https://a.example,https://b.example"}
-    given["redis_url"] = SecretStr("redis://:word@127.0.0.1:6379/0")
-    for name, value in as_variables(given).items():
+    given |= {"redis_url": SecretStr("redis://:word@127.0.0.1:6379/0"), "docs": {"handbook"}, "url": None}
+    settings = read_settings(**given)
+    for name, value in as_variables(settings, [*given, "unknown"]).items():
         monkeypatch.setenv(name, value)
-    assert read_settings() == read_settings(**given)
+    assert read_settings() == settings
     with pytest.raises(ConfigurationError, match="got a comma in a value of api_keys"):
-        as_variables({"api_keys": ["one,two"]})
+        as_variables(read_settings(api_keys=["one,two"]), ["api_keys"])

@@ -4,7 +4,7 @@ from copy import deepcopy
 from inspect import signature
 from threading import Lock
 from typing import Any, Final, Self, TypeVar
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 Made = TypeVar("Made")
 
@@ -12,7 +12,6 @@ Made = TypeVar("Made")
 _PIPELINE: Final = "__haystack_added_to_pipeline__"
 _SOCKETS: Final = ("__haystack_input__", "__haystack_output__")
 
-_holders: Final[WeakKeyDictionary[Any, ref[Any]]] = WeakKeyDictionary()
 _claiming: Final = Lock()
 
 
@@ -37,6 +36,8 @@ class Copied:
     Haystack copies no component. Who does it himself cannot copy a lock, a client or a template. The copy is in no
     pipeline, unless it is that which is copied. Pickled, it is its settings, with what pickle makes of the parts.
     """
+
+    _holder: "ref[Any] | None" = None  # who has it in a pipeline, or is about to
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Make another one with the same settings."""
@@ -65,9 +66,9 @@ def in_none(part: Any, owner: Any) -> Any:
     if not isinstance(part, Copied):
         return part
     with _claiming:
-        holder = _holders[part]() if part in _holders else None
+        holder = None if part._holder is None else part._holder()
         if getattr(part, _PIPELINE) is None and (holder is None or holder is owner):
-            _holders[part] = ref(owner)
+            part._holder = ref(owner)
             return part
     return deepcopy(part)
 

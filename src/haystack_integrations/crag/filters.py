@@ -1,4 +1,4 @@
-"""Filters that restrict nothing or everything, since a list in them is empty, as by somebody without a team."""
+"""Filters that restrict nothing or everything: with an empty list of conditions, as by somebody without a team."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,15 +10,12 @@ def is_void(filters: Any) -> bool:
     """
     Tell filters that have an empty list of conditions, as a whole or within; `{}` is one, as some languages write it.
 
-    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction. An
-    empty list in the place of filters, or whatever else is false to Python, would be taken for none.
+    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction.
 
-    :param filters: Haystack filters; none are None or `{}`.
+    :param filters: Haystack filters.
     :returns: Whether there is such a list.
     """
-    if not isinstance(filters, dict):
-        return filters is not None and not filters
-    if "conditions" not in filters or "field" in filters:
+    if not isinstance(filters, Mapping) or "conditions" not in filters or "field" in filters:
         return False
     within = filters["conditions"]
     return not (isinstance(within, list | tuple) and within) or any(map(is_void, within))
@@ -26,11 +23,10 @@ def is_void(filters: Any) -> bool:
 
 def refuse_void(filters: Any) -> None:
     """
-    Refuse such filters, on whatever store: who may see nothing would see all of it. So would who has an empty list of
-    filters, where that is taken for none.
+    Refuse such filters, and what is no mapping, on whatever store: who may see nothing would see all of it.
 
     :param filters: Haystack filters, or None.
-    :raises FilterError: For an empty list of conditions, and for what is no mapping.
+    :raises FilterError: For an empty list of conditions, and for what is no mapping, as an empty list of filters.
     """
     if not isinstance(filters, Mapping | None):
         msg = f"got a {type(filters).__name__} as filters, wanted a mapping, or None for no filters"

@@ -145,6 +145,10 @@ def test_what_is_written_in_another_way_is_there(question: str, text: str) -> No
         ("Does a discount of 15% apply?", "The discount is 10 percent."),
         ("Are 23 kg of luggage too much?", "Each may take 20 kilograms."),
         ("Are 23 kilograms too much?", "Each may take 20kg."),
+        ("Reichen 45 min?", "Es dauert 30 Minuten."),
+        ("Bastano 45 min?", "Dura 30 minuti."),
+        ("Sind 500 g zu viel?", "Mehr als 300 Gramm sind es nicht."),
+        ("Bastan 45 kilos?", "Son 30 kilogramos."),
     ],
 )
 def test_an_amount_is_not_missed_where_the_documents_tell_of_its_measure(question: str, text: str) -> None:

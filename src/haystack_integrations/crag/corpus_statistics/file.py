@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, Validat
 
 from haystack_integrations.crag.corpus_statistics.counting import CorpusStatistics, TermCounter
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.settings import path_of
 from haystack_integrations.crag.whole_file import write_whole
 
 FORMAT: Final = "crag-corpus-statistics"
@@ -101,7 +102,7 @@ def read_statistics(path: str | Path) -> CorpusStatistics:
     :returns: The statistics.
     :raises ConfigurationError: When it is not there, is no such file, or of another version.
     """
-    key = os.path.abspath(path)
+    key = os.path.abspath(path_of(path))
     try:
         found = os.stat(key)
     except OSError as error:

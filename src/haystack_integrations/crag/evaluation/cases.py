@@ -1,6 +1,5 @@
 """Labelled questions and the lists that were retrieved for them, as the evaluation knows them; `reading` reads them."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.texts.steering import whole
 from haystack_integrations.crag.vocabulary import SPENT, Judged
 
 Label = Judged
@@ -156,7 +156,7 @@ class Dataset:
     def name(self) -> str:
         """Name of the data set: that of its folder."""
         # With one of another encoding than UTF-8 no result could be written, and hours of judging would end at that.
-        return os.fsencode(self.folder.resolve().name).decode("utf-8", "replace")
+        return whole(self.folder.resolve().name)
 
     @property
     def ordered(self) -> list[Case]:

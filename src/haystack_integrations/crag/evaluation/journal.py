@@ -158,7 +158,7 @@ class Journal:
         if self._file is None:
             return
         try:
-            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY))
+            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             self._file.flush()
         except OSError as error:  # a full disk
             with suppress(OSError):  # closing tries to write the rest once more

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.deciding.reports import read_report
 from haystack_integrations.crag.evaluation.cases import TOP_K, Case, Dataset, Label, RankedList
 from haystack_integrations.crag.evaluation.gaps import COVERED, DECIDED
 from haystack_integrations.crag.evaluation.parts import Parts, judging_parts, warm_up
@@ -31,7 +32,7 @@ class Decided:
     :param scores: The grade of each document by id.
     :param kept: Ids of the documents that passed the filter.
     :param evidence: What the generator would be given if this were the last pass.
-    :param report: What the grader says of its work.
+    :param report: What the grader says of its work, as the router reads it.
     :param seconds: How long the judgement took.
     """
 
@@ -83,20 +84,19 @@ class FixedLists:
         # A grade may depend on the company, so the verdict's list and the longer one are graded apart.
         longer = first if listed == top else self._decide(case.question, listed)
         refined, spent = self._refined(case.question, first.evidence)
-        verdict = (first.report.get("verdict") or {}).get("probabilities")
         return {
             "id": case.id,
             "question": case.question,
             "label": self.truth(case),
             "strict": case.strict,
             **{name: first.decision[name] for name in ("verdict", "score", "rule", "action")},
-            "probabilities": verdict,
+            "probabilities": _said_of(first, "probabilities"),
             "documents": self._listed(case, ranked, longer),
             "strips": self._strips(case, top),
             "support": support(case, self._found(top), refined),
             "gap": self._gap(case, top, first),
             "cost": {
-                **{name: first.report.get(name, 0) + spent.get(name, 0) for name in SPENT},
+                **{name: first.report[name] + spent.get(name, 0) for name in SPENT},
                 "words_to_generator": words_in(refined),
                 "seconds": round(first.seconds + spent["seconds"], 6),
             },
@@ -114,7 +114,7 @@ class FixedLists:
         scores = {name: None if grade is None else grade.score for name, grade in grades}
         stays = [document for document in graded if document.id in kept]
         evidence = [] if decision["action"] == "abstain" else routed.get("generate", stays)
-        report = {**(reports.get("scored") or {}), **(reports.get("report") or {})}
+        report = read_report({**(reports.get("scored") or {}), **(reports.get("report") or {})})
         return Decided(decision, scores, kept, evidence, report, seconds)
 
     def _graded(self, question: str, documents: list[Document]) -> tuple[list[Document], dict[str, Any]]:
@@ -171,13 +171,18 @@ class FixedLists:
         decided = first if names == top else self._decide(case.question, names)
         accidental = answered(case, self._found(names)) if case.gap.status == "gap" else None
         # A calibrated judgement has a number for just this; any other its score.
-        covered = (decided.report.get("verdict") or {}).get("covered")
+        covered = _said_of(decided, "covered")
         told = {"verdict": decided.decision["verdict"], "score": decided.decision["score"], "by": DECIDED}
         told |= {} if covered is None else {"score": covered, "by": COVERED}
         return {"status": case.gap.status, **told, "accidental": accidental}
 
     def _found(self, names: Sequence[str]) -> list[Document]:
         return [self._document(name) for name in names]
+
+
+def _said_of(decided: Decided, name: str) -> Any:
+    verdict = decided.report["verdict"]
+    return verdict.get(name) if isinstance(verdict, dict) else None  # else it is a word alone, or None
 
 
 def _judged(dataset: Dataset) -> int:

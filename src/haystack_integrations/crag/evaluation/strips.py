@@ -10,10 +10,9 @@ from haystack import Document
 
 from haystack_integrations.crag.evaluation.cases import Case, Passage
 from haystack_integrations.crag.grades import crag_meta
-from haystack_integrations.crag.texts.text import HANGUL, PHRASES, UNSPACED, sentences
+from haystack_integrations.crag.texts.text import NOT_SPACED, sentences
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_SIGN: Final = re.compile("|".join(each.pattern for each in (UNSPACED, PHRASES, HANGUL)))
 _NOT_SOUGHT: Final = ("", "yes", "no")
 """Answers that say nothing about the text they stand in."""
 
@@ -114,7 +113,7 @@ def normal(text: str) -> str:
     """
     folded = text.casefold()
     if not folded.isascii():
-        apart = _SIGN.sub(r" \g<0> ", unicodedata.normalize("NFKC", folded))
+        apart = NOT_SPACED.sub(r" \g<0> ", unicodedata.normalize("NFKC", folded))
         parts = unicodedata.normalize("NFKD", apart)
         folded = "".join(one for one in parts if not unicodedata.combining(one))
     return f" {' '.join(_WORD.findall(folded))} "

@@ -15,21 +15,22 @@ _LISTS: Final = ("ul", "ol", "dl")
 _BOXES: Final = ("div", "section")
 _INTRODUCES: Final = (":", "\N{FULLWIDTH COLON}")
 _MOST_ROWS: Final = 2  # of the ways to the chapters and sections around
+_WRITTEN_OUT: Final = {"mailto": "@", "tel": r"\d\d", "http": r"://|www\.", "https": r"://|www\."}
 _LEADS_ON: Final = re.compile(r"(?i)\b(?:next|prev|previous|up|start|contents|index)\b")
 
 
 def without_anchors(body: HtmlElement) -> None:
     """
-    Make words of what is marked as a link and leads nowhere: places that others lead to, labels of what opens, and mail
-    addresses, which are what a page on contacts has to say.
+    Make words of what is marked as a link and leads nowhere: places that others lead to, labels of what opens, and what
+    is written out to be read: mail addresses, telephone numbers, addresses of pages.
 
     :param body: The body of a page, changed in place.
     """
     for one in body.iter("a"):
         address = one.get("href", "")
         is_label = one.get("aria-controls") is not None and address.startswith("#")
-        is_mail = address.lower().startswith("mailto:") and "@" in one.text_content()
-        if is_label or is_mail or (one.get("href") is None and not any("click" in name for name in one.attrib)):
+        is_written_out = re.search(_WRITTEN_OUT.get(address.partition(":")[0].lower(), "(?!)"), one.text_content())
+        if is_label or is_written_out or (one.get("href") is None and not any("click" in name for name in one.attrib)):
             _as_words(one)
 
 

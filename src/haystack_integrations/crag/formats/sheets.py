@@ -13,6 +13,7 @@ from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_r
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
 _LONGEST_HEADING: Final = 200
+_EXACT: Final = 2**53  # below, each whole number has a float of its own
 _LARGE: Final = 1e21  # from here on spreadsheets write powers of ten, whatever the format
 _NUMBER: Final = re.compile(r"\d")
 _FIGURE: Final = re.compile(r"[\W_]*\d")
@@ -132,6 +133,8 @@ def told(value: object, digits: int = 15) -> str:
         return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if not isinstance(value, float):
         return str(value)
+    if value.is_integer() and abs(value) < _EXACT:
+        return f"{value:.0f}"
     text = f"{value:.{digits}g}"
     return f"{Decimal(text):f}" if 1 <= abs(value) < _LARGE else text
 

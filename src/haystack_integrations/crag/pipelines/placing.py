@@ -104,9 +104,10 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :returns: The changed component.
     """
     parameters, own = settings_of(part), dict(settings)
-    for name in {_EMBEDDER, _INNER} & parameters.keys():
-        if isinstance(changed := own.get(name), Mapping) and "type" not in changed:
-            own[name] = with_settings(parameters[name], changed)
+    for name in (_EMBEDDER, _INNER):
+        had, changed = parameters.get(name), own.get(name)
+        if isinstance(had, Mapping) and "type" in had and isinstance(changed, Mapping) and "type" not in changed:
+            own[name] = with_settings({**had}, changed)
     if {_EMBEDDER, _INNER} <= parameters.keys():
         part = {**part, "type": _REPORTING} if _EMBEDDER in settings and part["type"] == _STOCK else part
         inner = own.pop(_INNER, parameters[_INNER])

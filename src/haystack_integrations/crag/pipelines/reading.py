@@ -24,6 +24,14 @@ class _EachKeyOnce(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
         return node
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Tell what a value is none of, such as a date: Python fails in many ways, and not in words of the file."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError):
+            problem = f"what stands there is no {node.tag.rpartition(':')[2]}"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
+
 
 def parsed(name: str, text: str) -> Any:
     """
@@ -36,7 +44,7 @@ def parsed(name: str, text: str) -> Any:
     """
     try:
         return yaml.load(text, Loader=_EachKeyOnce)  # noqa: S506 # it is a SafeLoader
-    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError) as error:  # of tags
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         msg = f"{name!r} is no readable YAML: {_why(error)}; check its indentation, quotes and brackets"
         raise ConfigurationError(msg) from None
 

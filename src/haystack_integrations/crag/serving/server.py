@@ -3,7 +3,7 @@
 import errno
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -66,31 +66,35 @@ def serve(**given: Any) -> None:
         if settings.workers == 1:
             _run_alone(uvicorn.Config(app, **options))
             return
-        os.environ.update(as_variables(given))  # which worker processes read
+        os.environ.update(as_variables(settings, given))  # which worker processes read
         run_workers(uvicorn.Config(_FACTORY, factory=True, **options))
     except SystemExit as end:
         # uvicorn's code for a start that failed; of `crag` it says that nothing answers the question.
         raise SystemExit(1 if end.code == _STARTUP_FAILURE else end.code) from end
 
 
-def as_variables(given: Mapping[str, Any]) -> dict[str, str]:
+def as_variables(settings: ServeSettings, names: Iterable[str]) -> dict[str, str]:
     """
     Write settings down as variables of the environment.
 
-    :param given: Settings by name; those of several values as a list, or as the text that a variable holds.
+    :param settings: The settings, as they were read: they come as lists, sets, texts and more.
+    :param names: Which of them; names of no setting are ignored, as `read_settings` does.
     :returns: The values by variable, keys in clear.
-    :raises ConfigurationError: For a list with a comma in a value, which would be read as two.
+    :raises ConfigurationError: For one of several values that has a comma, which would be read as two.
     """
     found = dict[str, str]()
-    for name, value in given.items():
-        are_several = isinstance(value, list | tuple)
-        values = value if are_several else [value]
-        plain = [one.get_secret_value() if isinstance(one, SecretStr) else str(one) for one in values]
-        if are_several and any("," in one for one in plain):
+    for name in settings.model_fields_set.intersection(names):
+        value = getattr(settings, name)
+        if isinstance(value, tuple) and any("," in _plain(one) for one in value):
             msg = f"got a comma in a value of {name}, wanted none: several workers read {environment_name(name)}"
             raise ConfigurationError(msg)
-        found[environment_name(name)] = ",".join(plain)
+        found[environment_name(name)] = ",".join(map(_plain, value if isinstance(value, tuple) else [value]))
     return found
+
+
+def _plain(value: Any) -> str:
+    shown = value.get_secret_value() if isinstance(value, SecretStr) else value
+    return "" if shown is None else str(shown)
 
 
 def _run_alone(config: uvicorn.Config) -> None:

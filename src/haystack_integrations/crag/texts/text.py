@@ -28,7 +28,7 @@ HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
 
 _PARTICLE: Final = re.compile(rf"(?<=[0-9A-Za-z])(?={HANGUL.pattern})")
 # Whatever these look for, as one set of signs: that a text has none is told in a fifth of the time that they take.
-_NOT_SPACED: Final = re.compile(f"[{''.join(each.pattern[1:-1] for each in (UNSPACED, PHRASES, HANGUL))}]")
+NOT_SPACED: Final = re.compile(f"[{''.join(each.pattern[1:-1] for each in (UNSPACED, PHRASES, HANGUL))}]")
 
 # Soft hyphens and joiners, as converters of PDF and HTML leave them: in a word, and no part of it.
 _WITHIN = re.compile(r"[\u00ad\u200c\u200d\u2060\ufeff]+")
@@ -77,7 +77,7 @@ def surface_words(text: str) -> list[str]:
         found = spaced.replace(", ", " ").replace(". ", " ").split()
     except UnicodeEncodeError:
         text = _WITHIN.sub("", text)
-        if _NOT_SPACED.search(text):
+        if NOT_SPACED.search(text):
             text = _ALONE.sub(r" \g<0> ", text)
             text = _PARTICLE.sub(" ", _SYLLABLE.sub(r" \g<0> ", text))
         found = WORD.findall(text.replace("_", " "))

@@ -130,8 +130,9 @@ def _measure(before: str | None, sign: str | None, word: str | None) -> str:
     """Give what any amount of the measure looks like; nothing for a number without one."""
     if before or (sign and sign != "%"):
         return rf"{_MONEY} ?\d|\d ?{_MONEY}"
-    if ways := writings_of(sign or word or ""):
-        return rf"(?i)\d[ -]?(?:{'|'.join(map(re.escape, ways))})(?!\w)"
+    if ways := writings_of(sign or word or ""):  # of a long one its beginning: Minuten and minuti are minutes, too
+        begun = (re.escape(one[:-2]) if len(one) > _SHORT + 2 else rf"{re.escape(one)}(?!\w)" for one in ways)
+        return rf"(?i)\d[ -]?(?:{'|'.join(begun)})"
     # By its beginning: 30-day, 30 Tage and 45 Tagen.
     return rf"(?i)\d[ -]{re.escape(word[: max(_SHORT, len(word) - 2)])}" if word else ""
 
