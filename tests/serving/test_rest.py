@@ -74,16 +74,17 @@ def test_half_a_character_of_a_document_costs_no_question_its_answer(serve: Any,
     assert not tool["result"].get("isError")
 
 
-def test_an_id_that_is_no_text_is_told_as_one(serve: Any) -> None:
+@pytest.mark.parametrize("given", [UUID(int=3), 7])
+def test_an_id_that_is_no_text_is_told_as_one(serve: Any, given: Any) -> None:
     """Python keeps no one from it; what a server's answer holds must be JSON."""
     store = InMemoryDocumentStore(embedding_similarity_function="cosine", index=uuid4().hex)
-    name: Any = UUID(int=3)
-    fill(store, [Document(id=name, content="Emma is a novel by Jane Austen, published in 1815")])
+    fill(store, [Document(id=given, content="Emma is a novel by Jane Austen, published in 1815")])
     call = {"name": "corrective_retrieval", "arguments": {"question": QUESTION}}
     with serve(store).client(headers={**BEARER, "accept": "application/json, text/event-stream"}) as client:
         told = client.post("/corrective_retrieval/run", json={"question": QUESTION}).json()["result"]
         tool = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).json()
-    assert told["evidence"][0]["id"] == told["crag"]["kept"][0]["id"] == str(name)
+    assert told["evidence"][0]["id"] == told["evidence"][0]["label"] == str(given)
+    assert str(told["crag"]["kept"][0]["id"]) == str(given)
     assert not tool["result"].get("isError")
 
 
