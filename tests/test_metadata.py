@@ -1,15 +1,18 @@
 """What metadata says of a document, also where a table had no value."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
 from haystack import Document
+from makers import fill
 
 from haystack_integrations.crag.components import EvidencePromptBuilder
 from haystack_integrations.crag.grading.plan import make_items
 from haystack_integrations.crag.metadata import source_name, title_of
+from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.serving.answers import evidence_of
 
 
@@ -33,6 +36,7 @@ NONE = [
     np.float32("nan"),
     np.datetime64("NaT", "ns"),
     Decimal("nan"),
+    Decimal("sNaN"),
     np.array([1, 2]),
     _Unknown(),
 ]
@@ -43,6 +47,14 @@ def test_where_a_table_has_no_value_a_document_has_no_title_and_no_source(nothin
     document = Document(id="7", content="Refunds.", meta={"title": nothing, "source": nothing, "url": nothing})
     assert (title_of(document), source_name(document)) == ("", None)
     assert source_name(Document(content="Refunds.", meta={"source": nothing, "file_path": "a.md"})) == "a.md"
+
+
+def test_a_source_in_a_record_can_be_written_as_utf_8(in_memory_store: Any) -> None:
+    """A name that was cut within an emoji left a record that neither orjson nor a file could take."""
+    fill(in_memory_store, [Document(content="A refund takes 30 days.", meta={"source": "Refunds \ud83d"})])
+    record = load("corrective_retrieval", store=in_memory_store).run(query="How long does a refund take?")["crag"]
+    assert record["kept"][0]["source"] == "Refunds \ufffd"
+    assert json.dumps(record, ensure_ascii=False).encode()
 
 
 def test_nobody_reads_nan() -> None:

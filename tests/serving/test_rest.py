@@ -3,10 +3,14 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
+from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from makers import fill
 from scripted_model import ScriptedModel, documents_in, judging
-from serving.conftest import KEY, QUESTION
+from serving.conftest import BEARER, KEY, QUESTION
 
 from haystack_integrations.crag.pipelines.loader import names, read
 from haystack_integrations.crag.serving.deployment import query_pipelines
@@ -40,6 +44,48 @@ def test_evidence_is_numbered_as_the_answer_cites_it(answering: Any) -> None:
     assert (first["number"], first["label"], first["origin"]) == (1, "emma.md", "index")
     assert first["score"] == 1.0
     assert first["content"].startswith("Emma is a novel")
+
+
+@pytest.mark.parametrize("field", ["id", "content", "title", "source", "url"])
+def test_half_a_character_of_a_document_costs_no_question_its_answer(serve: Any, field: str) -> None:
+    """
+    A sign stands in its place, by REST, in a chat and its stream, and for a tool.
+
+    No answer in UTF-8 can hold one. It failed every question that found its document, and broke streams off.
+    """
+    text = "Emma is a novel by Jane Austen, published in 1815"
+    given = {"id": "emma", "content": text, "title": "Emma", "source": "emma.md", "url": "https://example.org/emma"}
+    given[field] += " \ud83d"
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine", index=uuid4().hex)
+    meta = {name: value for name, value in given.items() if name not in ("id", "content")}
+    fill(store, [Document(id=given["id"], content=given["content"], meta=meta)])
+    asked = {"model": "corrective_retrieval", "messages": [{"role": "user", "content": QUESTION}]}
+    call = {"name": "corrective_retrieval", "arguments": {"question": QUESTION}}
+    with serve(store).client(headers={**BEARER, "accept": "application/json, text/event-stream"}) as client:
+        told = client.post("/corrective_retrieval/run", json={"question": QUESTION}).json()["result"]
+        said = client.post("/v1/chat/completions", json=asked).json()
+        stream = client.post("/v1/chat/completions", json={**asked, "stream": True})
+        tool = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).json()
+    sign = given[field].replace("\ud83d", "\ufffd")
+    assert told["evidence"][0][field] == said["evidence"][0][field] == sign
+    assert told["crag"]["kept"][0]["id"] == told["evidence"][0]["id"]
+    assert stream.text.rstrip().endswith("[DONE]")
+    assert text in stream.text
+    assert not tool["result"].get("isError")
+
+
+@pytest.mark.parametrize("given", [UUID(int=3), 7])
+def test_an_id_that_is_no_text_is_told_as_one(serve: Any, given: Any) -> None:
+    """Python keeps no one from it; what a server's answer holds must be JSON."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine", index=uuid4().hex)
+    fill(store, [Document(id=given, content="Emma is a novel by Jane Austen, published in 1815")])
+    call = {"name": "corrective_retrieval", "arguments": {"question": QUESTION}}
+    with serve(store).client(headers={**BEARER, "accept": "application/json, text/event-stream"}) as client:
+        told = client.post("/corrective_retrieval/run", json={"question": QUESTION}).json()["result"]
+        tool = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).json()
+    assert told["evidence"][0]["id"] == told["evidence"][0]["label"] == str(given)
+    assert str(told["crag"]["kept"][0]["id"]) == str(given)
+    assert not tool["result"].get("isError")
 
 
 def test_options_reach_the_pipeline(answering: Any) -> None:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from haystack import Document
 
+from haystack_integrations.crag.texts.steering import whole
+
 _LONGEST_NAME: Final = 2_048  # as long as an address; it stands in prompts, answers and records
 
 
@@ -20,7 +22,8 @@ def told(meta: Mapping[str, Any], field: str | None) -> Any:
     value = meta.get(field) if field else None
     try:
         return None if ne(value, value) else value
-    except (TypeError, ValueError):  # NA is neither true nor false, as an array is, which names nothing either
+    except (TypeError, ValueError, ArithmeticError):
+        # NA is neither true nor false, as an array is, which names nothing either; a decimal's sNaN is not compared.
         return None
 
 
@@ -41,7 +44,9 @@ def source_name(document: Document) -> str | None:
 
     :param document: Any document.
     :returns: Its source, address or file, the first 2,048 characters; None when its metadata has none of them. An
-        object is no name: in logs of the Elastic Common Schema `source` and `url` are one.
+        object is no name: in logs of the Elastic Common Schema `source` and `url` are one. It stands in records, which
+        are written as UTF-8: half a character is a sign.
     """
     names = (told(document.meta, key) for key in ("source", "url", "file_path"))
-    return next((str(name)[:_LONGEST_NAME] for name in names if name and not isinstance(name, Mapping | list)), None)
+    found = (str(name) for name in names if name and not isinstance(name, Mapping | list))
+    return next((whole(name[:_LONGEST_NAME]) for name in found), None)

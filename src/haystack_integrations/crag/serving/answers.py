@@ -1,5 +1,6 @@
 """What a client gets: the answer, the evidence that it cites, the `crag` record, all as plain JSON."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from haystack_integrations.crag.grades import grade_of, origin_of
 from haystack_integrations.crag.metadata import told
 from haystack_integrations.crag.replies.model_reply import INTERRUPTED
 from haystack_integrations.crag.serving.problems import trace_id
+from haystack_integrations.crag.texts.steering import whole
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED
 from haystack_integrations.crag.web.documents import citation
 
@@ -59,7 +61,7 @@ def answer_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "answer": _text(outputs),
         "evidence": evidence_of(outputs.get("documents") or ()),
-        "crag": outputs.get("crag") or {},
+        "crag": _sendable(outputs.get("crag") or {}),
         "trace_id": trace_id(),
     }
 
@@ -71,14 +73,14 @@ def evidence_of(documents: Sequence[Document]) -> list[dict[str, Any]]:
     :param documents: The evidence, best first.
     :returns: The entries of `Evidence` for each.
     """
-    return [_evidence(number, document) for number, document in enumerate(documents, 1)]
+    return [_sendable(_evidence(number, document)) for number, document in enumerate(documents, 1)]
 
 
 def _evidence(number: int, document: Document) -> dict[str, Any]:
     grade, title, url = grade_of(document), told(document.meta, "title"), told(document.meta, "url")
     return {
         "number": number,
-        "id": document.id,
+        "id": str(document.id),
         "content": document.content or "",
         "source": source_of(document),
         "label": citation(document),
@@ -109,7 +111,7 @@ def spoken(outputs: Mapping[str, Any], follow_up: Mapping[str, Any] | None = Non
         shown = (f"[{one['number']}] {one['source']}\n{one['content']}" for one in evidence_of(documents))
         text = "\n\n".join([*filter(None, [doubt]), *shown]) or unanswered(record)
     is_alone = follow_up and follow_up["source"] == "message" and (doubt or record.get("abstention"))
-    return f"{text}\n\n{alone(record, documents)}" if is_alone else text
+    return whole(f"{text}\n\n{alone(record, documents)}" if is_alone else text)
 
 
 def sources(outputs: Mapping[str, Any]) -> str:
@@ -174,4 +176,14 @@ def _replies(outputs: Mapping[str, Any]) -> Sequence[ChatMessage]:
 
 def _text(outputs: Mapping[str, Any]) -> str | None:
     answers = outputs.get("answers") or []
-    return (str(answers[0].data).strip() or None) if answers else None
+    return (whole(str(answers[0].data)).strip() or None) if answers else None
+
+
+def _sendable(told: dict[str, Any]) -> dict[str, Any]:
+    """Put signs for halves of characters: one in a title or an id failed each request that found its document."""
+    try:
+        json.dumps(told, ensure_ascii=False).encode()
+    except (TypeError, UnicodeEncodeError):  # a TypeError for an id of another type, such as a UUID
+        sendable: dict[str, Any] = json.loads(whole(json.dumps(told, ensure_ascii=False, default=str)))
+        return sendable
+    return told

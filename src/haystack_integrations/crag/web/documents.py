@@ -179,5 +179,5 @@ def citation(document: Document) -> str:
     """
     provenance = crag_meta(document).get("provenance")
     if not isinstance(provenance, dict) or not provenance.get("domain"):
-        return source_name(document) or document.id
+        return source_name(document) or str(document.id)
     return f"web: {provenance['domain']} ({str(provenance.get('retrieved_at', ''))[:10]})"
