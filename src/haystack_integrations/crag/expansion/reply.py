@@ -25,29 +25,35 @@ _HEADING: Final = re.compile(r"```|#{1,6}\s")
 _BOUNDARY: Final = re.compile(rf"</?{named_boundary('found', 'said')}\b")
 
 
-def read_reply(sent: Mapping[str, Any], estimate: int, question: str) -> tuple[list[str], str | None, Usage]:
+def read_reply(
+    sent: Mapping[str, Any], estimate: int, question: str, told: str = ""
+) -> tuple[list[str], str | None, Usage]:
     """
     Read what a chat generator returned.
 
     :param sent: What it returned.
     :param estimate: Tokens of the prompt, counted where the model reports none.
     :param question: What the queries are for.
+    :param told: What else stood in the prompt, as `read_queries`.
     :returns: The queries and what is wrong, as of `read_queries`, and what the call cost.
     """
     replies: list[ChatMessage] = sent.get("replies") or []
     if not replies:
         return [], "empty", Usage(llm_calls=1)
-    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"), question)
+    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"), question, told)
     return queries, problem, Usage(llm_calls=1) + Usage.of(replies[0], estimate)
 
 
-def read_queries(text: str | None, finish_reason: str | None, question: str = "") -> tuple[list[str], str | None]:
+def read_queries(
+    text: str | None, finish_reason: str | None, question: str = "", told: str = ""
+) -> tuple[list[str], str | None]:
     """
     Read a reply.
 
     :param text: What the model wrote.
     :param finish_reason: Its own word on why it stopped.
-    :param question: What the queries are for.
+    :param question: What the queries are for, in the user's words.
+    :param told: What the user was told before: a query may begin with a number that stands there, too.
     :returns: The usable queries in order, each once, and what is wrong with the reply when there is none:
         `content_filter`, `length` or `interrupted` (it was cut: the end of a query may be missing), `empty`,
         `too_long`, `not_json` or `unusable`.
@@ -69,7 +75,7 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
     lines = written or list(_lines(said))
     found: dict[str, str] = {}
     for line in lines[:_MOST_LINES]:
-        query = cleaned(line, len(lines), question)
+        query = cleaned(line, len(lines), f"{question} {told}")
         if usable(query) and not _is_excuse(query, question) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"
