@@ -1,6 +1,7 @@
 """Filters that restrict nothing or everything, and that no pipeline takes."""
 
 import asyncio
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -35,6 +36,8 @@ YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name 
         ("", True),
         (False, True),
         ({"operator": "OR", "conditions": [YEAR, []]}, True),
+        (MappingProxyType({"operator": "OR", "conditions": [YEAR, MappingProxyType({"conditions": []})]}), True),
+        (MappingProxyType({}), False),
         ({}, False),
         (None, False),
     ],
@@ -80,33 +83,26 @@ async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pi
 
 
 @pytest.mark.parametrize("filters", [[], (), "", 0, False, [YEAR]])
-def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any) -> None:
-    """As the list of filters that somebody without a team has: by CorrectiveRetriever it was taken for none."""
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any, asynchronous: bool) -> None:
+    """As the list that somebody in no team has: Python takes it for none, and the whole store was searched."""
     fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
-    for made in (load("corrective_retrieval", store=in_memory_store), CorrectiveRetriever(in_memory_store)):
+    asked: dict[str, Any] = {"query": "When is a refund paid?"}
+    made: list[Any] = [
+        load("corrective_retrieval", store=in_memory_store),
+        *(CorrectiveRetriever(in_memory_store, filter_policy=policy) for policy in ("replace", "merge")),
+    ]
+    for retriever in made:
+        assert retriever.run(**asked, filters={})["documents"]
         with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-            made.run(query="When is a refund paid?", filters=filters)
-        assert made.run(query="When is a refund paid?", filters={})["documents"]
+            asyncio.run(retriever.run_async(**asked, filters=filters)) if asynchronous else retriever.run(
+                **asked, filters=filters
+            )
 
 
 @pytest.mark.parametrize("policy", ["replace", "merge"])
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_an_empty_list_in_the_place_of_filters_opens_no_store(
-    in_memory_store: Any, policy: str, asynchronous: bool
-) -> None:
-    """As of somebody who is in no team: Python takes it for none, and the whole store was searched."""
-    fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
-    nothing: Any = []
-    for retriever in (
-        load("corrective_retrieval", store=in_memory_store),
-        CorrectiveRetriever(in_memory_store, filter_policy=policy),
-    ):
-        asked: dict[str, Any] = {"query": "When is a refund paid?"}
-        assert retriever.run(**asked, filters={})["documents"]
-        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-            asyncio.run(retriever.run_async(**asked, filters=nothing)) if asynchronous else retriever.run(
-                **asked, filters=nothing
-            )
+def test_filters_of_a_retrievers_own_that_are_no_mapping_open_no_store(in_memory_store: Any, policy: str) -> None:
+    """Nor do those of a run, which would take their place."""
     own: Any = []
     with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-        CorrectiveRetriever(in_memory_store, filters=own, filter_policy=policy).run(**asked, filters=YEAR)
+        CorrectiveRetriever(in_memory_store, filters=own, filter_policy=policy).run(query="When?", filters=YEAR)

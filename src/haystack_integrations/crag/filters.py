@@ -10,13 +10,13 @@ def is_void(filters: Any) -> bool:
     """
     Tell filters that have an empty list of conditions, as a whole or within; `{}` is one, as some languages write it.
 
-    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction. An
-    empty list in the place of filters, or whatever else is false to Python, would be taken for none.
+    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction. What is
+    false to Python, such as an empty list, is void in the place of filters, too.
 
-    :param filters: Haystack filters; none are None or `{}`.
+    :param filters: Haystack filters; None and `{}` are none.
     :returns: Whether there is such a list.
     """
-    if not isinstance(filters, dict):
+    if not isinstance(filters, Mapping):
         return filters is not None and not filters
     if "conditions" not in filters or "field" in filters:
         return False
@@ -26,8 +26,7 @@ def is_void(filters: Any) -> bool:
 
 def refuse_void(filters: Any) -> None:
     """
-    Refuse such filters, on whatever store: who may see nothing would see all of it. So would who has an empty list of
-    filters, where that is taken for none.
+    Refuse such filters, and what is no mapping, on whatever store: who may see nothing would see all of it.
 
     :param filters: Haystack filters, or None.
     :raises FilterError: For an empty list of conditions, and for what is no mapping.
