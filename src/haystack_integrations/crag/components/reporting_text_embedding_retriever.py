@@ -9,6 +9,7 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.searches import (
     TIMEOUT_S,
@@ -116,7 +117,7 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
         if tells_of_itself(retriever):
             asked["state"] = state
             if self.timeout_s is None:
-                if hasattr(retriever, "run_async"):
+                if await runs_here(retriever):
                     return dict(await retriever.run_async(**asked))
                 return dict(await to_thread(retriever.run, **asked))
             try:
