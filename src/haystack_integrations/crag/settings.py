@@ -39,7 +39,7 @@ def configured(name: str) -> str | None:
     return (value or "").strip() or None
 
 
-def path_of(given: str) -> Path:
+def path_of(given: str | Path) -> Path:
     """
     Find what a setting names; a shell leaves the `~` of `--calibration=~/mine.json` as it is.
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -20,6 +19,7 @@ from haystack_integrations.crag.expansion.query_text import (
     folded,
     one_line,
 )
+from haystack_integrations.crag.settings import path_of
 from haystack_integrations.crag.texts.questions.courtesies import ENDS
 from haystack_integrations.crag.texts.questions.keywords import keywords
 from haystack_integrations.crag.texts.questions.open_questions import is_question
@@ -43,7 +43,7 @@ def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
     if path is None:
         return _built_in()
     try:
-        text = Path(path).read_text("utf-8-sig")
+        text = path_of(path).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"the synonym file {path!r} cannot be read ({type(error).__name__}); pass a YAML or JSON file in UTF-8"
         raise ConfigurationError(msg) from None

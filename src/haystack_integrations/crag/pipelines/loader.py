@@ -35,6 +35,7 @@ from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of
 from haystack_integrations.crag.pipelines.scores import fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
+from haystack_integrations.crag.settings import path_of
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
 
@@ -69,7 +70,7 @@ def source(name: str | Path) -> str:
     """
     check_name(name, names())
     if isinstance(name, Path) or name.endswith((".yml", ".yaml")):
-        path = Path(name)
+        path = path_of(name)
         if not path.is_file():
             msg = f"no pipeline file at {str(path)!r}; pass an existing .yml file or one of {names()}"
             raise ConfigurationError(msg)
