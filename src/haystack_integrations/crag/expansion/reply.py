@@ -12,6 +12,7 @@ from haystack_integrations.crag.replies.json_scan import json_values, without_th
 from haystack_integrations.crag.replies.model_reply import problem_of
 from haystack_integrations.crag.replies.thoughts import parted
 from haystack_integrations.crag.templates import named_boundary
+from haystack_integrations.crag.texts.text import terms
 
 _LONGEST_REPLY: Final = 16_384
 _MOST_VALUES: Final = 32
@@ -83,7 +84,10 @@ def read_queries(
 
 def _is_excuse(query: str, question: str) -> bool:
     """Tell what a model says that declines; "I can't log in" is no excuse where that is what is asked about."""
-    return bool(_SORRY.match(query) or (_CANNOT.match(query) and not _CANNOT.search(question)))
+    if not _CANNOT.match(query):
+        return bool(_SORRY.match(query))
+    asked = _CANNOT.sub("", question)
+    return asked == question or {*terms(_CANNOT.sub("", query))}.isdisjoint(terms(asked))
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
