@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, component
 from haystack.components.retrievers import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.errors import FilterError
 from makers import fill
@@ -17,6 +17,7 @@ from haystack_integrations.crag.components import (
 )
 from haystack_integrations.crag.filters import is_void
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
+from haystack_integrations.crag.state import CragState
 
 YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name in ("year", "topic"))
 
@@ -64,6 +65,25 @@ def test_a_list_of_nothing_that_may_be_seen_opens_no_store(
             )
 
 
+@component
+class Telling:
+    """A retriever of somebody's own that reports by itself."""
+
+    def __init__(self, retriever: InMemoryEmbeddingRetriever) -> None:
+        self.retriever = retriever
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(
+        self,
+        query_embedding: list[float],
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        state: CragState | None = None,
+    ) -> dict[str, Any]:
+        """Search."""
+        return {**self.retriever.run(query_embedding, filters, top_k), "report": {"status": "ok"}}
+
+
 @pytest.mark.parametrize("operator", ["AND", "OR", "NOT"])
 async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pipeline(
     in_memory_store: Any, operator: str
@@ -74,7 +94,8 @@ async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pi
     vectors = InMemoryEmbeddingRetriever(in_memory_store)
     dense = ReportingTextEmbeddingRetriever(retriever=vectors, text_embedder=StaticTextEmbedder())
     asked: dict[str, Any] = {"query": "When is a refund paid?"}
-    for retriever in (bm25, dense):
+    own = ReportingTextEmbeddingRetriever(retriever=Telling(vectors), text_embedder=StaticTextEmbedder())
+    for retriever in (bm25, dense, own):
         assert retriever.run(**asked, filters=YEAR)["documents"]
         with pytest.raises(FilterError, match="empty list of conditions"):
             retriever.run(**asked, filters={"operator": operator, "conditions": []})
