@@ -1,5 +1,6 @@
 """Components that stay on the event loop: what they do there is their `run`, also of who inherits them."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -48,3 +49,16 @@ async def test_a_component_that_inherits_ours_does_on_an_event_loop_what_its_own
     for result in (on_loop, outside):
         roles = [message.role.value for message in result["prompt"]["prompt"]]
         assert roles == ["system", "system", "user"]
+
+
+async def test_what_inherits_ours_may_wait_in_its_own_run() -> None:
+    """It does not hold the event loop, where its `run` could not begin a loop of its own either."""
+
+    @component
+    class Waiting(EvidencePromptBuilder):
+        @component.output_types(prompt=list[ChatMessage])
+        def run(self, question: str, documents: list[Document]) -> dict[str, Any]:
+            asyncio.run(asyncio.sleep(0))
+            return EvidencePromptBuilder.run(self, question, documents)
+
+    assert (await Waiting().run_async(**ASKED)).keys() == {"prompt"}

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, component
 from haystack.components.retrievers import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.errors import FilterError
 from makers import fill
@@ -17,6 +17,7 @@ from haystack_integrations.crag.components import (
 )
 from haystack_integrations.crag.filters import is_void
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
+from haystack_integrations.crag.state import CragState
 
 YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name in ("year", "topic"))
 
@@ -31,7 +32,13 @@ YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name 
         ({"operator": "AND", "conditions": [YEAR]}, False),
         ({"operator": "AND", "conditions": (YEAR, TOPIC)}, False),
         ({**YEAR, "conditions": []}, False),
-        (MappingProxyType({"operator": "OR", "conditions": []}), True),
+        ([], True),
+        ((), True),
+        ("", True),
+        (False, True),
+        ({"operator": "OR", "conditions": [YEAR, []]}, True),
+        (MappingProxyType({"operator": "OR", "conditions": [YEAR, MappingProxyType({"conditions": []})]}), True),
+        (MappingProxyType({}), False),
         ({}, False),
         (None, False),
     ],
@@ -58,6 +65,25 @@ def test_a_list_of_nothing_that_may_be_seen_opens_no_store(
             )
 
 
+@component
+class Telling:
+    """A retriever of somebody's own that reports by itself."""
+
+    def __init__(self, retriever: InMemoryEmbeddingRetriever) -> None:
+        self.retriever = retriever
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(
+        self,
+        query_embedding: list[float],
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        state: CragState | None = None,
+    ) -> dict[str, Any]:
+        """Search."""
+        return {**self.retriever.run(query_embedding, filters, top_k), "report": {"status": "ok"}}
+
+
 @pytest.mark.parametrize("operator", ["AND", "OR", "NOT"])
 async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pipeline(
     in_memory_store: Any, operator: str
@@ -68,7 +94,8 @@ async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pi
     vectors = InMemoryEmbeddingRetriever(in_memory_store)
     dense = ReportingTextEmbeddingRetriever(retriever=vectors, text_embedder=StaticTextEmbedder())
     asked: dict[str, Any] = {"query": "When is a refund paid?"}
-    for retriever in (bm25, dense):
+    own = ReportingTextEmbeddingRetriever(retriever=Telling(vectors), text_embedder=StaticTextEmbedder())
+    for retriever in (bm25, dense, own):
         assert retriever.run(**asked, filters=YEAR)["documents"]
         with pytest.raises(FilterError, match="empty list of conditions"):
             retriever.run(**asked, filters={"operator": operator, "conditions": []})
@@ -76,20 +103,27 @@ async def test_a_list_of_nothing_opens_no_store_to_a_retriever_in_an_apps_own_pi
             await retriever.run_async(**asked, filters={"operator": operator, "conditions": []})
 
 
-@pytest.mark.parametrize("policy", ["replace", "merge"])
 @pytest.mark.parametrize("filters", [[], (), "", 0, False, [YEAR]])
-async def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any, policy: str) -> None:
-    """As the list of filters that somebody without a team has: Python takes it for none, and all was searched."""
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_filters_that_are_no_mapping_open_no_store(in_memory_store: Any, filters: Any, asynchronous: bool) -> None:
+    """As the list that somebody in no team has: Python takes it for none, and the whole store was searched."""
     fill(in_memory_store, [Document(content="A refund is paid within 30 days of the return.", meta={"year": 1})])
     asked: dict[str, Any] = {"query": "When is a refund paid?"}
-    for made in (
+    made: list[Any] = [
         load("corrective_retrieval", store=in_memory_store),
-        CorrectiveRetriever(in_memory_store, filter_policy=policy),
-    ):
-        assert made.run(**asked, filters={})["documents"]
+        *(CorrectiveRetriever(in_memory_store, filter_policy=policy) for policy in ("replace", "merge")),
+    ]
+    for retriever in made:
+        assert retriever.run(**asked, filters={})["documents"]
         with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-            made.run(**asked, filters=filters)
-        with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-            await made.run_async(**asked, filters=filters)
+            asyncio.run(retriever.run_async(**asked, filters=filters)) if asynchronous else retriever.run(
+                **asked, filters=filters
+            )
+
+
+@pytest.mark.parametrize("policy", ["replace", "merge"])
+def test_filters_of_a_retrievers_own_that_are_no_mapping_open_no_store(in_memory_store: Any, policy: str) -> None:
+    """Nor do those of a run, which would take their place."""
+    own: Any = []
     with pytest.raises(FilterError, match="as filters, wanted a mapping"):
-        CorrectiveRetriever(in_memory_store, filters=filters, filter_policy=policy).run(**asked, filters=YEAR)
+        CorrectiveRetriever(in_memory_store, filters=own, filter_policy=policy).run(query="When?", filters=YEAR)

@@ -91,6 +91,14 @@ def test_a_long_message_lacks_nothing_and_is_asked_as_it_stands() -> None:
     assert model.asked == []
 
 
+def test_a_question_may_begin_with_a_number_of_an_earlier_answer() -> None:
+    """It is none of a list: without it another club is asked about."""
+    told, asked = "1. FC Kaiserslautern won it [1].", ChatMessage.from_user("When was it founded?")
+    first, question = ChatMessage.from_user("Which club won the cup?"), "1. FC Kaiserslautern founded when?"
+    result = rewritten(scripted(question), first, ChatMessage.from_assistant(told), asked)
+    assert (result["query"], result["report"]["source"]) == (question, "model")
+
+
 def test_what_somebody_cannot_do_is_asked_about_and_a_model_that_cannot_is_not_heard() -> None:
     """Also where it could not before: its own words are no reason to take an excuse for the question."""
     first, done = map(ChatMessage.from_user, ("How do I set up the VPN?", "Done, but I can't log in"))

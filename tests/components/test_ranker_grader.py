@@ -5,9 +5,11 @@ import logging
 import time
 from collections import namedtuple
 from dataclasses import replace
+from decimal import Decimal
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.generators.chat import MockChatGenerator
@@ -148,7 +150,20 @@ def test_what_the_ranker_drops_or_does_not_score_is_failed() -> None:
     assert result["report"]["set_score"] == 0.8
 
 
-@pytest.mark.parametrize("score", ["0.9", True, 10**400, 1j])
+@pytest.mark.parametrize("score", [Decimal("0.9"), np.float32(0.9), np.array(0.9)])
+def test_a_score_may_be_a_number_of_another_kind(score: Any) -> None:
+    """A ranker of one's own may give a tensor of one as it comes out of its model."""
+
+    @component
+    class Strange:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+            return {"documents": [replace(document, score=score) for document in documents]}
+
+    assert RankerGrader(Strange()).run(query=QUESTION, documents=docs("a"))["scores"] == [0.9]
+
+
+@pytest.mark.parametrize("score", ["0.9", True, 10**400, 1j, np.array([0.9, 0.8])])
 def test_a_score_that_is_no_number_is_none_and_leaves_the_others_as_they_are(score: Any) -> None:
     """It was a failure of the whole ranking, whatever the others said."""
 

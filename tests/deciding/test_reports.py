@@ -113,7 +113,7 @@ def test_what_is_not_what_its_name_says_is_refused(report: dict[str, Any], told:
     [
         (
             {"retrievers": {"bm25": "slow"}},
-            "got a dict as a retrieval's report, for `retrievers`, wanted what EvidenceJoiner gives",
+            "got a dict as `retrievers` in a retrieval's report, wanted what EvidenceJoiner gives",
         ),
         ({"status": "slow"}, "got 'slow' as the status of a search, wanted one of ['ok', 'incomplete', 'failed']"),
         ({"retrievers": {"bm25": {"status": "slow"}}}, "got 'slow' as the status of a search"),

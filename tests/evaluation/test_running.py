@@ -281,6 +281,7 @@ def test_records_of_another_evaluation_are_refused(dataset: Dataset, tmp_path: P
     ("change", "different"),
     [
         ({"model": ChatModel("small", options={"temperature": 0})}, "model"),
+        ({"model": ChatModel("small", "http://127.0.0.1:9/v1")}, "model"),
         ({"model": ChatModel("large")}, "model"),
         ({"model": ChatModel("small", judging=ChatModel("large"))}, "model"),
         ({"model": None}, "model"),

@@ -90,7 +90,8 @@ def test_what_somebody_cannot_do_is_no_excuse_of_the_model(asked: str) -> None:
     for query in ("I can't log in to the VPN", "I cannot log in to the VPN"):
         assert read_queries(query, "stop", asked) == ([query], None)
         assert read_queries(query, "stop", "How do I log in?") == ([], "unusable")
-    assert read_queries("Sorry, I can't help with that.", "stop", asked) == ([], "unusable")
+    for excuse in ("Sorry, I can't help with that.", "I cannot help with that request."):
+        assert read_queries(excuse, "stop", asked) == ([], "unusable")
 
 
 @pytest.mark.parametrize("what", ["found", "said"])

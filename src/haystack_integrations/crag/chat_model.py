@@ -56,6 +56,15 @@ class ChatModel:
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     judging: "ChatModel | None" = None
 
+    def identity(self) -> list[Any]:
+        """
+        Tell what its replies depend on, to be compared and not to be shown: an address may hold a password.
+
+        :returns: All but the key, which may be exchanged.
+        """
+        judging = None if self.judging is None else self.judging.identity()
+        return [self.model, self.base_url, dict(self.options), judging]
+
     def generator(self, timeout: float) -> "OpenAIChatGenerator":
         """
         Make a chat generator; nothing is sent yet.

@@ -1,4 +1,4 @@
-"""Filters that restrict nothing or everything: with an empty list of conditions, as by somebody without a team."""
+"""Filters that restrict nothing or everything, since a list in them is empty, as by somebody without a team."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,15 @@ def is_void(filters: Any) -> bool:
     """
     Tell filters that have an empty list of conditions, as a whole or within; `{}` is one, as some languages write it.
 
-    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction.
+    No document fulfils `OR` of nothing and all `AND` of nothing; Elasticsearch takes either for no restriction. What is
+    false to Python, such as an empty list, is void in the place of filters, too.
 
-    :param filters: Haystack filters.
+    :param filters: Haystack filters; None and `{}` are none.
     :returns: Whether there is such a list.
     """
-    if not isinstance(filters, Mapping) or "conditions" not in filters or "field" in filters:
+    if not isinstance(filters, Mapping):
+        return filters is not None and not filters
+    if "conditions" not in filters or "field" in filters:
         return False
     within = filters["conditions"]
     return not (isinstance(within, list | tuple) and within) or any(map(is_void, within))
@@ -26,7 +29,7 @@ def refuse_void(filters: Any) -> None:
     Refuse such filters, and what is no mapping, on whatever store: who may see nothing would see all of it.
 
     :param filters: Haystack filters, or None.
-    :raises FilterError: For an empty list of conditions, and for what is no mapping, as an empty list of filters.
+    :raises FilterError: For an empty list of conditions, and for what is no mapping.
     """
     if not isinstance(filters, Mapping | None):
         msg = f"got a {type(filters).__name__} as filters, wanted a mapping, or None for no filters"

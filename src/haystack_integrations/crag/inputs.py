@@ -18,6 +18,7 @@ _Door = Callable[..., Any]
 
 _NAMES: Final = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", NoneType: "None"}
 _DOORS: Final = ("run", "run_async")
+_NO_NUMBERS: Final = (bool, np.bool_, str)  # whatever Python and NumPy make of them
 
 
 def checked(kind: C) -> C:
@@ -126,13 +127,14 @@ def finite(value: object) -> float | None:
     Read a score that anybody may have written, as Python's own number: NumPy's are no JSON.
 
     :param value: Anything.
-    :returns: The number; None for what is none, or none that can be compared, such as NaN.
+    :returns: The number, also of a Decimal or a tensor of one; None for what is none, or none that can be compared,
+        such as NaN.
     """
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, _NO_NUMBERS) or not hasattr(value, "__float__"):
         return None
     try:
         number = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except (OverflowError, TypeError, ValueError):  # a whole number of hundreds of digits; several numbers
         return None
     return number if math.isfinite(number) else None
 

@@ -42,9 +42,11 @@ def light(kind: Kind) -> Kind:
 
     @wraps(run)  # with the signature and the output types, which Haystack compares
     async def run_async(self: Any, *args: Any, **inputs: Any) -> Any:
-        # Who inherits this and has a `run` of its own means that one.
         of_class: Any = type(self)
-        return (of_class.run if of_class.run_async is run_async else run)(self, *args, **inputs)
+        if of_class.run is run or of_class.run_async is not run_async:
+            return run(self, *args, **inputs)
+        # Who inherits this has a `run` of its own, which may wait: as Haystack does, it is run in a thread.
+        return await to_thread(of_class.run, self, *args, **inputs)
 
     made.run_async = run_async
     return kind

@@ -14,7 +14,9 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # recognition ends each line with a blank. In PDF files the hyphen is at times Unicode's own, or a soft one.
 _SOFT: Final = "\u00ad"
 _HYPHEN: Final = f"[-\u2010{_SOFT}]"
-_BROKEN: Final = re.compile(rf"(?<![\w-])([^\W\d_]{{2,}})({_HYPHEN})[ \t]*\r?\n[ \t]*([^\W\d_]{{2,}})(?![\w-])")
+_BROKEN: Final = re.compile(
+    rf"(?<![\w\u2010-])([^\W\d_]{{2,}})({_HYPHEN})[ \t]*\r?\n[ \t]*([^\W\d_]{{2,}})(?![\w\u2010-])"
+)
 # What stands at a word stays with it, be it a full stop or "'s", unless it is parted itself; and the line ends once.
 _AND_REST: Final = re.compile(rf"{_BROKEN.pattern}(\S*+(?<!{_HYPHEN})|)[ \t]*(?:\r?\n)?")
 
@@ -27,8 +29,8 @@ class HyphenJoiner:
     English; any other hyphen at a line's end stays.
 
     No search finds "informa-" and "tion". Whether the hyphen is the word's own cannot be seen in it: `well-` and
-    `known` are one word only where the document has `wellknown`, and no word where it has `well-known`. Only a soft
-    hyphen (U+00AD) is never the word's own, and goes.
+    `known` are one word only where the document has `wellknown`, and no word where it has `well-known`. A soft
+    hyphen (U+00AD) goes without proof, but not against `well-known` or before a capital: some PDF files have no other.
 
     ### Usage example
 
@@ -66,7 +68,7 @@ def _joined(document: Document) -> Document:
         first, hyphen, second, rest = found.groups()
         word = (first + second).lower()
         is_parted = f"{first}-{second}".lower() in whole or not second.islower()
-        is_one = hyphen == _SOFT or (not is_parted and (word in whole or is_word(word)))
+        is_one = not is_parted and (hyphen == _SOFT or word in whole or is_word(word))
         return f"{first}{second}{rest}\n" if is_one else found[0]
 
     content = _AND_REST.sub(join, text)

@@ -9,6 +9,8 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.filters import refuse_void
+from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.searches import (
     TIMEOUT_S,
@@ -85,7 +87,7 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
         :returns: As `ReportingRetriever.run`, with the same errors.
         """
         self.warm_up()
-        retriever, limit, began = self._begun(top_k, state)
+        retriever, limit, began = self._begun(filters, top_k, state)
         try:
             vector = run_within(self.text_embedder, limit.seconds, {"text": query})["embedding"]
         except Exception as error:
@@ -107,7 +109,7 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
         await self.warm_up_async()
-        retriever, limit, began = self._begun(top_k, state)
+        retriever, limit, began = self._begun(filters, top_k, state)
         try:
             vector = (await run_within_async(self.text_embedder, limit.seconds, {"text": query}))["embedding"]
         except Exception as error:
@@ -116,7 +118,7 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
         if tells_of_itself(retriever):
             asked["state"] = state
             if self.timeout_s is None:
-                if hasattr(retriever, "run_async"):
+                if await runs_here(retriever):
                     return dict(await retriever.run_async(**asked))
                 return dict(await to_thread(retriever.run, **asked))
             try:
@@ -126,8 +128,9 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
         searched = await search_within_async(retriever, asked, limit.rest(began))
         return told(searched, wanted(retriever, top_k)).result()
 
-    def _begun(self, top_k: int | None, state: State) -> tuple[Any, Limit, float]:
+    def _begun(self, filters: Filters, top_k: int | None, state: State) -> tuple[Any, Limit, float]:
         """Give the retriever, how long it all may take, and since when."""
+        refuse_void(filters)
         if top_k is not None:
             check_whole("top_k", top_k)
         own = getattr(self.retriever, "timeout_s", TIMEOUT_S)

@@ -47,7 +47,7 @@ def check_target(path: str | Path) -> None:
     :param path: The file to be written; gzip for `.json.gz`.
     :raises ConfigurationError: For another suffix, a directory, or a folder that is not there or write-protected.
     """
-    target = Path(path)
+    target = path_of(path)
     if not target.name.endswith(_SUFFIXES):
         msg = f"got {str(path)!r} for the statistics, wanted a name that ends with .json or .json.gz; rename it"
         raise ConfigurationError(msg)
@@ -71,7 +71,7 @@ def write_statistics(counter: TermCounter, path: str | Path) -> int:
     :raises ConfigurationError: When it cannot be written there.
     """
     check_target(path)
-    target = Path(path)
+    target = path_of(path)
     # With every term in it, the file says the same as the store does, and a judgement does not depend on who is asked.
     whole = counter.is_whole and len(counter.frequencies) <= MOST_TERMS
     least = 1 if whole else 2

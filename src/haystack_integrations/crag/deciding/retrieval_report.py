@@ -40,10 +40,10 @@ def checked_retrieval(report: Any) -> dict[str, Any] | None:
         return None
     said = report.get("retrievers", {}) if isinstance(report, Mapping) else None
     if not isinstance(said, Mapping) or not all(isinstance(one, Mapping) for one in said.values()):
-        got = shown(report if said is None else said)
+        what, got = ("a retrieval's report", report) if said is None else ("`retrievers` in a retrieval's report", said)
         msg = (
-            f"got {got} as a retrieval's report{'' if said is None else ', for `retrievers`'}, wanted what "
-            "EvidenceJoiner gives: its status, and under `retrievers` a mapping for each"
+            f"got {shown(got)} as {what}, wanted what EvidenceJoiner gives: its status, and under `retrievers` a "
+            "mapping for each"
         )
         raise ConfigurationError(msg)
     each = {name: _with_status(one) for name, one in said.items()}

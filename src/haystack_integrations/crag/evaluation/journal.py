@@ -189,7 +189,7 @@ def fingerprint(dataset: Dataset, setup: Setup) -> dict[str, Any]:
         "encoder": None if setup.encoder is None else _folder(path_of(setup.encoder)),
         "lists": setup.lists,
         "top_k": setup.top_k,
-        "model": None if setup.model is None else _digest([repr(setup.model).encode()]),
+        "model": None if setup.model is None else _digest([repr(setup.model.identity()).encode()]),
         "settings in the environment": {name: value for name in _SETTINGS if (value := configured(name))} or None,
         "code of crag-haystack": f"{__version__} {_folder(PACKAGE, _CODE)}",
     }

@@ -104,7 +104,8 @@ class FollowUp:
         """
         estimate = sum(count_tokens(message.text or "") for message in asked)
         said = " ".join([*self._asked_before(), self.message])
-        written, problem, self._usage = read_reply(sent, estimate, said)
+        told = " ".join(turn.text or "" for turn in self._earlier)
+        written, problem, self._usage = read_reply(sent, estimate, said, told)
         if problem is not None or len(written) != 1:
             # Several lines are an answer, or a choice that nobody here can make.
             self.failed(problem or "several")

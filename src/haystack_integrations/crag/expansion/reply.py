@@ -12,6 +12,7 @@ from haystack_integrations.crag.replies.json_scan import json_values, without_th
 from haystack_integrations.crag.replies.model_reply import problem_of
 from haystack_integrations.crag.replies.thoughts import parted
 from haystack_integrations.crag.templates import named_boundary
+from haystack_integrations.crag.texts.text import terms
 
 _LONGEST_REPLY: Final = 16_384
 _MOST_VALUES: Final = 32
@@ -25,29 +26,35 @@ _HEADING: Final = re.compile(r"```|#{1,6}\s")
 _BOUNDARY: Final = re.compile(rf"</?{named_boundary('found', 'said')}\b")
 
 
-def read_reply(sent: Mapping[str, Any], estimate: int, question: str) -> tuple[list[str], str | None, Usage]:
+def read_reply(
+    sent: Mapping[str, Any], estimate: int, question: str, told: str = ""
+) -> tuple[list[str], str | None, Usage]:
     """
     Read what a chat generator returned.
 
     :param sent: What it returned.
     :param estimate: Tokens of the prompt, counted where the model reports none.
     :param question: What the queries are for.
+    :param told: What else stood in the prompt, as `read_queries`.
     :returns: The queries and what is wrong, as of `read_queries`, and what the call cost.
     """
     replies: list[ChatMessage] = sent.get("replies") or []
     if not replies:
         return [], "empty", Usage(llm_calls=1)
-    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"), question)
+    queries, problem = read_queries(replies[0].text, replies[0].meta.get("finish_reason"), question, told)
     return queries, problem, Usage(llm_calls=1) + Usage.of(replies[0], estimate)
 
 
-def read_queries(text: str | None, finish_reason: str | None, question: str = "") -> tuple[list[str], str | None]:
+def read_queries(
+    text: str | None, finish_reason: str | None, question: str = "", told: str = ""
+) -> tuple[list[str], str | None]:
     """
     Read a reply.
 
     :param text: What the model wrote.
     :param finish_reason: Its own word on why it stopped.
-    :param question: What the queries are for.
+    :param question: What the queries are for, in the user's words.
+    :param told: What the user was told before: a query may begin with a number that stands there, too.
     :returns: The usable queries in order, each once, and what is wrong with the reply when there is none:
         `content_filter`, `length` or `interrupted` (it was cut: the end of a query may be missing), `empty`,
         `too_long`, `not_json` or `unusable`.
@@ -69,7 +76,7 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
     lines = written or list(_lines(said))
     found: dict[str, str] = {}
     for line in lines[:_MOST_LINES]:
-        query = cleaned(line, len(lines), question)
+        query = cleaned(line, len(lines), f"{question} {told}")
         if usable(query) and not _is_excuse(query, question) and not _BOUNDARY.search(query):
             found.setdefault(query_key(query), query)
     return list(found.values()), None if found else "unusable"
@@ -77,7 +84,10 @@ def read_queries(text: str | None, finish_reason: str | None, question: str = ""
 
 def _is_excuse(query: str, question: str) -> bool:
     """Tell what a model says that declines; "I can't log in" is no excuse where that is what is asked about."""
-    return bool(_SORRY.match(query) or (_CANNOT.match(query) and not _CANNOT.search(question)))
+    if not _CANNOT.match(query):
+        return bool(_SORRY.match(query))
+    asked = _CANNOT.sub("", question)
+    return asked == question or {*terms(_CANNOT.sub("", query))}.isdisjoint(terms(asked))
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
