@@ -128,8 +128,8 @@ def as_it_is() -> Iterator[None]:
         for module in ("judging.respelling", "judging.asking", "judging.judge", "texts.wording"):
             stack.enter_context(patch(f"{home}.{module}.bare_question", **same))
         stack.enter_context(patch(f"{home}.judging.respelling.respelled", return_value={}))
-        stack.enter_context(patch(f"{home}.judging.grading.asking_part", return_value=None))
-        stack.enter_context(patch(f"{home}.judging.grading.unwrapped", **same))
+        stack.enter_context(patch(f"{home}.judging.joining.asking_part", return_value=None))
+        stack.enter_context(patch(f"{home}.judging.meaning.unwrapped", **same))
         stack.enter_context(patch.object(surface, "_SURFACE", plain))
         yield
 

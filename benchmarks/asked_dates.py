@@ -49,7 +49,7 @@ def to_the_letter() -> Iterator[None]:
     """Know no dates."""
     home = "haystack_integrations.crag"
     with ExitStack() as stack:
-        for reader in ("respelling", "exact"):
+        for reader in ("respelling", "rules.exact"):
             stack.enter_context(patch(f"{home}.judging.{reader}.dates_in", return_value=()))
         stack.enter_context(patch(f"{home}.expansion.expanding.other_forms", return_value=()))
         yield

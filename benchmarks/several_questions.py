@@ -32,12 +32,12 @@ from haystack_integrations.crag.evaluation.cases import Case, Dataset
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.training import corpus_statistics
 from haystack_integrations.crag.expansion import expanding
-from haystack_integrations.crag.judging import grading
+from haystack_integrations.crag.judging import grading, joining
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.judging.grading import Graded
 from haystack_integrations.crag.judging.reading import Reader
 from haystack_integrations.crag.pipelines import load
-from haystack_integrations.crag.refining import refinement
+from haystack_integrations.crag.refining import as_asked
 from haystack_integrations.crag.texts.questions.comparisons import things_compared
 from haystack_integrations.crag.texts.questions.several_questions import questions_in
 from haystack_integrations.crag.vocabulary import JUDGED
@@ -55,8 +55,8 @@ def rule(*, is_on: bool) -> Iterator[None]:
     """Judge and search for two questions apart, or as one."""
     with ExitStack() as patched:
         rules = (
-            *((grading, name) for name in ("asked_apart", "things_compared")),
-            (refinement, "asked_apart"),
+            *((joining, name) for name in ("asked_apart", "things_compared")),
+            (as_asked, "asked_apart"),
             (expanding, "unanswered"),
         )
         for module, name in () if is_on else rules:

@@ -12,7 +12,7 @@ from haystack_integrations.crag.cli.views import trail_tree
 from haystack_integrations.crag.components import HeuristicGrader, StripRefiner
 from haystack_integrations.crag.deciding.record_tags import route_tags
 from haystack_integrations.crag.expansion.split import unanswered
-from haystack_integrations.crag.judging import grading
+from haystack_integrations.crag.judging import joining
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.texts.questions.asked_apart import asked_apart
@@ -159,7 +159,7 @@ def test_a_document_on_one_of_two_things_that_are_compared_is_kept() -> None:
     verdict, scores, apart = graded(asked, kestrel, merrow, BREAD)
     assert min(scores["kestrel"], scores["merrow"]) > 0.3 > scores["bread"]
     assert apart is None
-    with patch.object(grading, "things_compared", lambda _: []):
+    with patch.object(joining, "things_compared", lambda _: []):
         whole, lower, _ = graded(asked, kestrel, merrow, BREAD)
     assert verdict == whole
     assert all(scores[name] >= lower[name] for name in scores)

@@ -115,7 +115,7 @@ def test_who_asks_what_a_setting_does_is_answered_by_its_entry(in_memory_store: 
 )
 def test_no_question_takes_long(question: str) -> None:
     """Nor does a text of nothing but marks."""
-    begun = time.monotonic()
+    begun = time.process_time()
     entries(question, [("", "`" * 50_000)])
     entries("What does a_b_c do?", [("", "`" * 50_000), ("", "- `a_b_c` " * 10_000), ("", "a_b_c\n" * 20_000)])
-    assert time.monotonic() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS

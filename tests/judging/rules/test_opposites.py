@@ -77,7 +77,7 @@ def test_a_question_for_the_other_kind_is_not_answered(in_memory_store: Any) -> 
 
 def test_no_question_takes_long() -> None:
     """Nor does a text of nothing but kinds."""
-    begun = time.monotonic()
+    begun = time.process_time()
     question = "yearly fee " * 10_000
     [*untold_kinds(question, ["monthly fee " * 20_000, "a. " * 50_000])]
-    assert time.monotonic() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS

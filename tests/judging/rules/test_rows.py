@@ -71,7 +71,7 @@ def test_who_asks_for_a_cell_is_answered_by_its_row(in_memory_store: Any) -> Non
 
 def test_no_table_takes_long() -> None:
     """Nor does a text of nothing but borders."""
-    begun = time.monotonic()
+    begun = time.process_time()
     rows("price of larch", [("larch price", text) for text in (PRICES + "\n| Oak | 3 | |" * 10_000, "|" * 100_000)])
     rows("not " * 50_000, [("", PRICES)])
-    assert time.monotonic() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS

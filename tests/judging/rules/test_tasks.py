@@ -84,16 +84,16 @@ def test_a_task_of_a_manual_is_believed_and_one_that_it_does_not_tell_is_not() -
 
 def test_many_headings_take_no_longer() -> None:
     """A page of links may have thousands of them."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     tasks("How do I replace the shuttle?", [("", "# Replacing the loom\n\n" * 3_000), ("", "#" * 50_000)])
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
 
 
 @pytest.mark.parametrize("head", ["9" * 60, "Part 1" + ".1" * 60, "4" * 199])
 def test_a_head_of_digits_takes_no_longer(head: str) -> None:
     """An order's number or a hash, alone on the first line; each of its digits was once a number of its own."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert not tasks(
         "How do I replace the shuttle?", [("", f"{head}| loom\n\n{SAYS}"), ("", f"# {head}|\n\n{SAYS}")]
     ).any()
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
