@@ -101,7 +101,7 @@ async def test_a_model_is_not_made_to_read_the_analysis(answering: Any) -> None:
 
 
 async def test_a_text_reaches_a_model_in_its_own_letters(serve: Any) -> None:
-    """JSON may write each as a number, of six signs: three times the length in Chinese. Half a letter becomes a `?`."""
+    """JSON may write each as a number, of six signs: three times the length in Chinese. Half a letter is a sign."""
     store = InMemoryDocumentStore()
     page = Document(content="Größe: 退款在三十天内支付。 A refund is paid.", meta={"source": "\udcfc.md"})
     store.write_documents(StaticDocumentEmbedder().run([page])["documents"])
@@ -109,7 +109,7 @@ async def test_a_text_reaches_a_model_in_its_own_letters(serve: Any) -> None:
         result = await client.call_tool("corrective_retrieval", {"question": "When is a refund paid?"})
     text = result.content[0].text  # type: ignore[union-attr]
     assert "Größe: 退款在三十天内支付。 A refund is paid." in text
-    assert json.loads(text)["evidence"][0]["source"] == "?.md"
+    assert json.loads(text)["evidence"][0]["source"] == "\ufffd.md"
 
 
 @pytest.mark.parametrize(

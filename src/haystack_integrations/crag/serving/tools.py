@@ -115,9 +115,8 @@ def _number(written: str) -> float:
 def _shortened(told: types.TextContent) -> types.TextContent:
     answer = json.loads(told.text)
     answer["crag"] = {key: value for key, value in answer["crag"].items() if key not in _ANALYSIS}
-    # As it is written, which a model reads better than numbers of letters; half a letter would be in no answer at all.
-    text = json.dumps(answer, ensure_ascii=False).encode(errors="replace").decode()
-    return types.TextContent(type="text", text=text)
+    # As it is written, which a model reads better than numbers of letters.
+    return types.TextContent(type="text", text=json.dumps(answer, ensure_ascii=False))
 
 
 def _failed(code: str, detail: Any = None) -> types.ServerResult:
