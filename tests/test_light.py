@@ -24,14 +24,8 @@ class WithGreeting(EvidencePromptBuilder):
 
 
 @component
-class WithTwoDoors(EvidencePromptBuilder):
+class WithTwoDoors(WithGreeting):
     """One with both, each beside ours."""
-
-    @component.output_types(prompt=list[ChatMessage])
-    def run(self, question: str, documents: list[Document]) -> dict[str, Any]:
-        """Write the prompt."""
-        written = EvidencePromptBuilder.run(self, question, documents)["prompt"]
-        return {"prompt": [ChatMessage.from_system("Greet first."), *written]}
 
     @component.output_types(prompt=list[ChatMessage])
     async def run_async(self, question: str, documents: list[Document]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def with_whole_years(text: str) -> str:
     :param text: Any text.
     :returns: The same, with the century that 2024/25 leaves out.
     """
-    return _SPAN.sub(lambda span: f"{span[0][:-2]}{span[1][:2]}{span[3]}" if span[3] > span[2] else span[0], text)
+    return _SPAN.sub(lambda span: span[0][:-2] + (_last_year(span) or span[3]), text)
 
 
 def _plain(text: str) -> str:
@@ -175,7 +175,12 @@ def _scaled(found: re.Match[str]) -> list[str]:
 
 def _last_years(text: str) -> Iterator[str]:
     """Write the last year of each span of years out."""
-    return (first[:2] + last for first, short, last in _SPAN.findall(text) if last > short)
+    return filter(None, map(_last_year, _SPAN.finditer(text)))
+
+
+def _last_year(span: re.Match[str]) -> str:
+    """Write one out; nothing of what is no span, as 2024/11."""
+    return span[1][:2] + span[3] if span[3] > span[2] else ""
 
 
 class _Numbers:

@@ -40,11 +40,9 @@ Index = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the ind
 LlmUrl = Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible API; or set CRAG_LLM_BASE_URL.")]
 LlmModel = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the chat model; or set CRAG_LLM_MODEL.")]
 LlmKey = Annotated[str | None, typer.Option(metavar="KEY", help="API key; better set CRAG_LLM_API_KEY.")]
-Calibration = Annotated[str | None, typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`.")]
-Serving = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Calibration file written by `crag calibrate`; or set CRAG_CALIBRATION."),
-]
+_CALIBRATION: Final = "Calibration file written by `crag calibrate`"
+Calibration = Annotated[str | None, typer.Option(metavar="FILE", help=f"{_CALIBRATION}.")]
+Serving = Annotated[str | None, typer.Option(metavar="FILE", help=f"{_CALIBRATION}; or set CRAG_CALIBRATION.")]
 """The same of a command that reads the settings of a server."""
 
 Folder = Annotated[
