@@ -13,7 +13,8 @@ from scripted_model import NAME, ScriptedModel, judging
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError, GradingError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels, summed, verdict_of
+from haystack_integrations.crag.evaluation.labelling import grader_of, make_labels, summed, verdict_of
+from haystack_integrations.crag.evaluation.origins import check_target
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 
@@ -212,3 +213,17 @@ def test_labels_that_others_wrote_are_not_overwritten(unlabelled: Dataset, scrip
     scripted_model.reply = judging(grade)
     labels(unlabelled, scripted_model)
     assert check_target(unlabelled, OUTPUT).name == OUTPUT
+
+
+def test_questions_that_were_appended_to_labelled_ones_are_not_lost_to_a_second_run(
+    unlabelled: Dataset, scripted_model: Any
+) -> None:
+    """As docs/labels.md has more questions join a split: written anew it held those of its origin alone."""
+    scripted_model.reply = judging(grade)
+    labels(unlabelled, scripted_model)
+    known = rows(unlabelled, "queries.jsonl")
+    more = {"id": "m1", "question": "Who built the pier?", "gold": [], "partial": []}
+    write_lines(unlabelled.folder / OUTPUT / "queries.jsonl", [*known, more])
+    with pytest.raises(ConfigurationError, match=r"has 1 questions that 'dev' lacks, such as 'm1', and would lose"):
+        labels(unlabelled, scripted_model)
+    assert rows(unlabelled, "queries.jsonl")[-1] == more

@@ -52,7 +52,7 @@ def label(
 
     A second run resumes where the first one stopped.
     """
-    from haystack_integrations.crag.evaluation.labelling import check_target
+    from haystack_integrations.crag.evaluation.origins import check_target
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     if sheet is not None:

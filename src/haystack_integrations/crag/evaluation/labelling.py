@@ -23,8 +23,7 @@ from haystack_integrations.crag.evaluation.cases import (
     label,
 )
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
-from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
-from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, split_folder
+from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.rows import rows, write_rows
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
@@ -52,25 +51,6 @@ def grader_of(model: ChatModel) -> BatchRelevanceGrader:
     return BatchRelevanceGrader(generator, max_chars_per_document=WHOLE_PASSAGE, deadline_s=2 * _SECONDS)
 
 
-def check_target(dataset: Dataset, output: str, *, by_model: bool = True) -> Path:
-    """
-    Refuse a split that holds what this does not make.
-
-    :param dataset: The questions.
-    :param output: Name of the split to write.
-    :param by_model: Whether a chat model makes the labels; those that people give take no paid ones' place.
-    :returns: Its folder.
-    :raises ConfigurationError: When it is the questions' own split, or holds other labels, or is no name of a folder.
-    """
-    place = split_folder(dataset.folder, output)
-    is_own = labelled_from(place) is not None and (by_model or not is_labelled_by_model(place))
-    if place.resolve() == (dataset.folder / dataset.split).resolve() or (not is_own and (place / QUERIES).exists()):
-        how = "`crag label` did not write" if by_model else "no sheet labelled"
-        msg = f"the split {output!r} holds questions that {how}; choose another --output"
-        raise ConfigurationError(msg)
-    return place
-
-
 def take_labels(dataset: Dataset, setup: Setup, records: Sequence[Record], place: Path) -> None:
     """
     Write labels that people gave, as a split in place of what an earlier state of their sheet made.
@@ -78,7 +58,7 @@ def take_labels(dataset: Dataset, setup: Setup, records: Sequence[Record], place
     :param dataset: The questions.
     :param setup: Where the lists come from.
     :param records: Of `sheets.read_sheet`.
-    :param place: Folder of the split; see `check_target`.
+    :param place: Folder of the split; see `origins.check_target`.
     """
     _make_folder(place)
     with closing(Journal(journal_of(place / QUERIES), dataset, setup, fresh=True)) as log:
@@ -104,7 +84,7 @@ def make_labels(
     :param setup: Where lists and grades come from: what an earlier run must have been made with.
     :param ranked: Gives the list of a question.
     :param grader: What grades it.
-    :param place: Folder of the split that is written; see `check_target`.
+    :param place: Folder of the split that is written; see `origins.check_target`.
     :param fresh: Begin anew.
     :param progress: Called after each question: number done, number of all, id of the last.
     :returns: A record for each question: `{"id", "retrieved", "grades", "cost", "error"}`, the grades None where one of
