@@ -17,6 +17,7 @@ from haystack_integrations.crag.errors import ConfigurationError, SourceError, S
 from haystack_integrations.crag.evaluation import collecting
 from haystack_integrations.crag.evaluation.collecting import check_target, collect, read_questions, write_data
 from haystack_integrations.crag.evaluation.labelling import take_labels
+from haystack_integrations.crag.evaluation.made_of import fingerprint
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.setup import Setup
@@ -143,6 +144,27 @@ def test_more_questions_join_the_corpus_and_labels_bring_their_documents(store: 
     unknown = written(tmp_path, rows.replace('"beds"', '"sofas"'), "wrong.jsonl")
     with pytest.raises(SourceError, match=r"wrong.jsonl:1: got a label of 'sofas', which the store does not have"):
         collected(store, unknown, tmp_path / "data", "wrong")
+
+
+def test_what_was_begun_on_a_split_is_gone_on_with_when_another_one_was_collected(store: Any, tmp_path: Path) -> None:
+    """The corpus has grown by documents of the other; labels of a chat model would have been paid for twice."""
+    labelling, judging = Setup("corrective_retrieval", "llm"), Setup("corrective_retrieval")
+
+    def made_of() -> list[Any]:
+        read = read_dataset(tmp_path / "data", "asked", labelled=False, least=1)
+        return [fingerprint(read, setup)["data"] for setup in (labelling, judging)]
+
+    collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    before, corpus = made_of(), tmp_path / "data" / "corpus.jsonl"
+    size = corpus.stat().st_size
+    collected(store, written(tmp_path, "What does a lamp cost?\nWhen do ships leave?\n"), tmp_path / "data", "test")
+    assert corpus.stat().st_size > size
+    assert made_of() == before
+    store.write_documents([Document(id="cars", content="A car costs 9000 euros.", embedding=[0.0] * 256)])
+    collected(store, written(tmp_path, "What does a car cost?\n"), tmp_path / "data", "more")
+    assert [new == old for new, old in zip(made_of(), before, strict=True)] == [True, False]  # rare words are others
+    corpus.write_text(corpus.read_text().replace("within 30 days", "within 90 days"))
+    assert made_of()[0] != before[0]
 
 
 def test_texts_are_those_of_the_store_also_where_the_pipeline_refines(store: Any, tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ from haystack_integrations.crag.components.heuristic_grader import HeuristicGrad
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
-from haystack_integrations.crag.evaluation.journal import PACKAGE, Journal, fingerprint, read_records
+from haystack_integrations.crag.evaluation.journal import Journal, read_records
 from haystack_integrations.crag.evaluation.live import as_indexed, fill
+from haystack_integrations.crag.evaluation.made_of import PACKAGE, fingerprint
 from haystack_integrations.crag.evaluation.measures import summarise, tally, verdict_measures
 from haystack_integrations.crag.evaluation.reading import LISTS, STATISTICS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
@@ -371,7 +372,7 @@ def test_records_made_with_other_code_are_refused(
     journal, updated = tmp_path / "records.jsonl", tmp_path / "crag"
     evaluate(dataset, EVIDENCE, journal=journal)
     copytree(PACKAGE, updated, ignore=ignore_patterns("*.pyc", "*.safetensors"))
-    monkeypatch.setattr("haystack_integrations.crag.evaluation.journal.PACKAGE", updated)
+    monkeypatch.setattr("haystack_integrations.crag.evaluation.made_of.PACKAGE", updated)
     assert evaluate(dataset, EVIDENCE, journal=journal)
     (updated / "state.py").write_text((updated / "state.py").read_text("utf-8") + "\n", "utf-8")
     with pytest.raises(ConfigurationError, match=r"made with other code of crag-haystack; add --fresh"):
