@@ -15,14 +15,16 @@ from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
 from haystack_integrations.crag.evaluation import collecting
-from haystack_integrations.crag.evaluation.collecting import check_target, collect, read_questions, write_data
+from haystack_integrations.crag.evaluation.collecting import check_target, collect, write_data
 from haystack_integrations.crag.evaluation.labelling import take_labels
 from haystack_integrations.crag.evaluation.made_of import fingerprint
+from haystack_integrations.crag.evaluation.questions import read_questions
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import corpus_statistics
 from haystack_integrations.crag.judging.grading import Graded
+from haystack_integrations.crag.pipelines.opening import memory_store
 
 PAGES = {
     "refunds": "A refund is paid within 30 days of the return.",
@@ -220,6 +222,19 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
         collected(store, file, tmp_path / "data", "again")
     assert (place.parent / "corpus.jsonl").read_bytes() == before
     assert not (place.parent / "again").exists()
+
+
+def test_questions_on_another_index_are_not_collected_beside_those_of_the_first(store: Any, tmp_path: Path) -> None:
+    """Its word statistics took the place of the first one's: for all of its splits "refund" was in no document."""
+    place = collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    before = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*.*")}
+    other = memory_store()
+    other.write_documents(StaticDocumentEmbedder().run([Document(id="emma", content="Emma is a novel.")])["documents"])
+    with pytest.raises(ConfigurationError, match="was collected from another index: none of its documents is in this"):
+        collected(other, written(tmp_path, "Who is Emma?\n"), tmp_path / "data", "other")
+    assert {path: path.read_bytes() for path in (tmp_path / "data").rglob("*.*")} == before
+    store.delete_documents([lines(place / LISTS)[0]["retrieved"][0]])  # the same index, later
+    assert collected(store, written(tmp_path, "Who is Emma?\n"), tmp_path / "data", "later").is_dir()
 
 
 def test_the_grades_of_a_sheet_outlive_the_split_that_was_collected_again(store: Any, tmp_path: Path) -> None:
