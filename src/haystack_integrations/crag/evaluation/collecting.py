@@ -130,7 +130,7 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
 
 
 def _check_store(store: Any, folder: Path) -> None:
-    """Refuse another store than that of the corpus: for all splits its word statistics would take the place of that one."""
+    """Refuse another store than that of the corpus: its word statistics would be those of all splits from then on."""
     known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
     if known and not _fetched(store, [*known][:_LOOKED_FOR]):
         msg = (
