@@ -162,6 +162,15 @@ def test_lists_that_an_index_gave_are_judged_whole(tmp_path: Path) -> None:
     assert json.loads(file.read_text())["trained_on"]["documents"] == LENGTH
 
 
+def test_a_pipeline_that_is_named_for_lists_in_the_data_is_told_to_have_no_effect(tmp_path: Path) -> None:
+    """Who names the one that will be served takes the figures for those of its retrieval."""
+    folder = write_towns(tmp_path / "few", count=5)
+    command = ("calibrate", folder, "--split", SPLIT, "--output", tmp_path / "mine.json")
+    said = "--pipeline cascade_rag has no effect on the lists in the data; `crag collect --pipeline` or --lists live"
+    assert said in crag(*command, "--pipeline", "cascade_rag").stderr
+    assert "no effect" not in crag(*command).stderr
+
+
 def test_too_few_questions_are_refused_with_the_number_it_takes(tmp_path: Path) -> None:
     """Nothing is written."""
     folder, file = write_towns(tmp_path / "few", count=5), tmp_path / "mine.json"

@@ -76,6 +76,7 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
     first, second = read_questions(written(tmp_path, rows, "questions.jsonl"))
     assert first.values == {"id": "q1", "question": "When?", "answers": ["noon"]}
     assert (second.id, second.text) == ("x", "When?")
+    assert [each.id for each in read_questions(written(tmp_path, rows, "QUESTIONS.JSONL"))] == ["q1", "x"]
 
 
 @pytest.mark.parametrize(

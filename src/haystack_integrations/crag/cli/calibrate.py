@@ -15,6 +15,7 @@ from haystack_integrations.crag.cli.files import (
     require_extra,
     tell_doubts,
     tell_of_labels,
+    tell_of_pipeline,
     with_texts,
     write,
 )
@@ -137,6 +138,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[Dataset, d
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
             raise no_lists(dataset)
+        tell_of_pipeline(pipeline)
         return dataset, found, _retrievers(found.values())
     from haystack_integrations.crag.evaluation.live import as_indexed
     from haystack_integrations.crag.evaluation.retrieving import Retrieval

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.files import no_lists, require_extra
+from haystack_integrations.crag.cli.files import no_lists, require_extra, tell_of_pipeline
 from haystack_integrations.crag.cli.options import PIPELINE, Folder, Fresh, PipelineName, Split, path
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, to_copy, working
 from haystack_integrations.crag.errors import ConfigurationError
@@ -132,6 +132,7 @@ def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Cal
         return lambda case: retrieval.of(case.question)
     if any(case.fixed is None for case in dataset.cases):
         raise no_lists(dataset)
+    tell_of_pipeline(pipeline)
 
     def fixed(case: "Case") -> "RankedList":
         assert case.fixed is not None  # noqa: S101 - checked for all of them

@@ -63,7 +63,7 @@ def read_questions(path: Path) -> list[Question]:
         msg = f"{path}: got a table ({kind}), wanted one question a line; save its column of questions as a .txt file"
         raise SourceError(msg)
     try:
-        found = list(_of_rows(path) if path.suffix == _ROWS else _of_lines(path))
+        found = list(_of_rows(path) if kind == _ROWS else _of_lines(path))
     except OSError as error:
         msg = f"no questions can be read from {str(path)!r} ({error.strerror}); pass a file with one question a line"
         raise SourceError(msg) from None
