@@ -627,6 +627,21 @@ def test_live_lists_are_fitted_on_and_looked_through_as_the_pipeline_judges_them
     assert record["support"] == {"before": True, "after": True}
 
 
+@pytest.mark.parametrize("lists", ["fixed", "live"])
+def test_a_calibration_is_not_measured_on_lists_of_other_retrievers(tmp_path: Path, lists: Lists) -> None:
+    """At once, and not as a failure of each question: at run time it would refuse them."""
+    file, (data, _) = tmp_path / "mine.json", towns()
+    made = replace(calibrated_towns().calibration, retrievers=("sparse",))
+    file.write_text(json.dumps(made.to_dict()))
+    cases = [replace(one, fixed=replace(one.fixed, retrievers=("bm25",))) for one in data.cases[:3] if one.fixed]
+    setup = Setup("corrective_retrieval", calibration=str(file), lists=lists)
+    with pytest.raises(ConfigurationError, match=r"of \['sparse'\], but these documents come from \['bm25'"):
+        evaluate(replace(data, cases=tuple(cases)), setup, workers=1)
+    if lists == "fixed":
+        unnamed = [replace(one, fixed=replace(one.fixed, retrievers=())) for one in cases if one.fixed]
+        assert not any(one["error"] for one in evaluate(replace(data, cases=tuple(unnamed)), setup, workers=1))
+
+
 def test_the_order_of_the_corpus_changes_no_live_list(dataset: Dataset) -> None:
     """Not even between documents of one score."""
     twins = {f"twin-{n}": Passage(f"twin-{n}", "Twins", "Twins stand side by side.") for n in range(4)}
