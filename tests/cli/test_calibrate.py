@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from cli_runner import crag, environment, refused
@@ -73,6 +74,14 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert json.loads(result.stdout)["grader"] == "calibrated"
     assert json.loads(result.stdout)["n"] == 60
     assert "these figures are not held out" in result.stderr
+    rows = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
+    write_lines(
+        folder / "later" / "queries.jsonl", [*({**row, "question": f"Why? {row['id']}"} for row in rows[:9]), rows[9]]
+    )
+    result = crag("eval", folder, "--split", "later", "--calibration", file, "--lists", "live", "--json", "-")
+    rmtree(folder / "later")  # the others' folder, too
+    said = f"fitted on 1 of these questions, which stand in the split {SPLIT!r}, too ({rows[9]['id']!r}): these figures"
+    assert said in " ".join(result.stderr.split())
 
 
 def test_a_verdict_that_few_questions_have_is_told_beside_the_interval_it_narrows(tmp_path: Path) -> None:
