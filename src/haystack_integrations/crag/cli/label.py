@@ -32,7 +32,10 @@ Sheet = Annotated[
     Path | None,
     typer.Option(parser=path, metavar="FILE", help="Take the grades of this filled sheet (.xlsx), and ask no model."),
 ]
-TopK = Annotated[int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).")]
+TopK = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10; collected: all)."),
+]
 _TOP_K: Final = 10
 
 
@@ -63,7 +66,7 @@ def label(
     place = check_target(dataset, output, by_model=model is not None)
     chosen: Lists = lists or ("fixed" if sheet or any(case.fixed for case in dataset.cases) else "live")
     if model is not None:
-        records = _asked(dataset, pipeline, chosen, top_k or _TOP_K, model, place, fresh=fresh)
+        records = _asked(dataset, pipeline, chosen, top_k or dataset.depth(_TOP_K), model, place, fresh=fresh)
     else:
         records = _taken(dataset, sheet, place)
     summary = _summary(output, records)
