@@ -64,7 +64,7 @@ def take_labels(dataset: Dataset, setup: Setup, records: Sequence[Record], place
     with closing(Journal(journal_of(place / QUERIES), dataset, setup, fresh=True)) as log:
         for record in records:
             log.add(record)
-    _write_split(dataset, records, place)
+    _write_split(dataset, records, place, keeps=False)
 
 
 def make_labels(
@@ -98,7 +98,7 @@ def make_labels(
             _ask(dataset, pending, ranked, grader, log, progress)
         finally:  # whatever ends it: what was paid for can be used
             found = [log.records[case.id] for case in dataset.cases if case.id in log.records]
-            _write_split(dataset, found, place)
+            _write_split(dataset, found, place, keeps=not fresh)
             if pending:
                 _write_sheet(dataset, found, place / SHEET)
         return found
@@ -174,8 +174,8 @@ def _grade(score: float) -> int:
     return ANSWERS if score >= _UPPER else ON_TOPIC if score >= _LOWER else 0
 
 
-def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> None:
-    """Write questions and lists, each file whole or not at all."""
+def _write_split(dataset: Dataset, records: Sequence[Record], place: Path, *, keeps: bool) -> None:
+    """Write questions and lists, each file whole or not at all; `keeps` lines that are there, as people corrected them."""
     asked = _rows(dataset)
     made = [record for record in records if record["error"] is None]
     questions = [{**asked[record["id"]], **_documents(record)} for record in made]
@@ -185,8 +185,9 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
     for row, record in zip(lists, made, strict=True):
         if known := record.get("retrievers") or by.get(record["id"]):
             row["retrievers"] = known
-    write_rows(place / QUERIES, questions)
-    write_rows(place / LISTS, lists)
+    for file, lines in ((place / QUERIES, questions), (place / LISTS, lists)):
+        known = {row.values.get("id"): row.values for row in rows(file)} if keeps and file.is_file() else {}
+        write_rows(file, [known.get(line["id"], line) for line in lines])
 
 
 def _write_sheet(dataset: Dataset, records: Sequence[Record], path: Path) -> None:
