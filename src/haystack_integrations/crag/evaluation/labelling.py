@@ -175,7 +175,7 @@ def _grade(score: float) -> int:
 
 
 def _write_split(dataset: Dataset, records: Sequence[Record], place: Path, *, keeps: bool) -> None:
-    """Write questions and lists, each file whole or not at all; `keeps` the lines that are there, corrected ones too."""
+    """Write questions and lists, each file whole or not at all; `keeps` lines that are there, corrected ones too."""
     asked = _rows(dataset)
     made = [record for record in records if record["error"] is None]
     questions = [{**asked[record["id"]], **_documents(record)} for record in made]
