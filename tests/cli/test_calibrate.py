@@ -52,7 +52,7 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "held out, in five folds that share no source:" in shown.stdout
     for told in ("macro-F1 0.", "adaptive ECE", "limit 37.5% of wrong answers", "correct from a probability of"):
         assert told in shown.stdout
-    assert "no sentence model" in shown.stdout
+    assert "no sentence model: it takes 20 questions with labelled sentences, some of them retrieved" in shown.stdout
     assert "warning" not in shown.stderr  # progress is told where it takes long
     text = page.read_text()
     assert "held-out folds" in text

@@ -187,6 +187,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
     from haystack_integrations.crag.evaluation.intervals import rare_verdicts
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
     from haystack_integrations.crag.evaluation.risk import saving
+    from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, LEAST_SOURCES
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
@@ -215,7 +216,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         surely = f"correct from a probability of {least:.2f} on: macro-F1 and accuracy above are without that limit"
         lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
-    lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
+    of = f"{LEAST_QUESTIONS} questions with labelled sentences, some of them retrieved, about {LEAST_SOURCES} sources"
+    lines.append(f"  no sentence model: it takes {of}" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"
     show(
         Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
