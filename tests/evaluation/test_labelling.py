@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from evaluation.datasets import CORRECT, ISLANDS, SPLIT, listed, question, write_dataset, write_lines
+from openpyxl import load_workbook
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.chat_model import ChatModel
@@ -132,6 +133,24 @@ def test_a_failed_grade_is_no_label(unlabelled: Dataset, scripted_model: Any) ->
     assert [row["id"] for row in rows(unlabelled, "queries.jsonl")] == [f"q{n}" for n in range(len(ISLANDS))]
     labels(unlabelled, scripted_model, fresh=True)
     assert scripted_model.calls == before + 2 + len(ISLANDS)
+
+
+def test_the_sheet_of_a_second_run_has_what_was_corrected_in_the_files_of_the_first(
+    unlabelled: Dataset, scripted_model: Any
+) -> None:
+    """Taken as it is, it gave the model's own grade back."""
+    right = judging(grade)
+    scripted_model.reply = lambda messages: (
+        ("No.", "stop") if question(3) in messages[-1]["content"] else right(messages)
+    )
+    labels(unlabelled, scripted_model)
+    place = unlabelled.folder / OUTPUT
+    for name, changes in (("queries.jsonl", {"gold": []}), ("bm25_top10.jsonl", {"grades": [0, 1, *[0] * 8]})):
+        first, *others = rows(unlabelled, name)
+        write_lines(place / name, [{**first, **changes}, *others])
+    scripted_model.reply = right
+    labels(unlabelled, scripted_model)
+    assert [cell.value for cell in load_workbook(place / "sheet.xlsx").active["A"][1:4]] == [0, 1, 0]
 
 
 def test_a_label_is_kept_as_soon_as_it_is_there_also_behind_one_that_waits(

@@ -100,7 +100,7 @@ def make_labels(
             found = [log.records[case.id] for case in dataset.cases if case.id in log.records]
             _write_split(dataset, found, place, keeps=not fresh)
             if pending:
-                _write_sheet(dataset, found, place / SHEET)
+                _write_sheet(dataset, place)
         return found
 
 
@@ -190,11 +190,12 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path, *, ke
         write_rows(file, [known.get(line["id"], line) for line in lines])
 
 
-def _write_sheet(dataset: Dataset, records: Sequence[Record], path: Path) -> None:
-    """Write the labels as a sheet for people to correct."""
+def _write_sheet(dataset: Dataset, place: Path) -> None:
+    """Write the labels of a split as a sheet for people to correct, those that they corrected in its files included."""
     asked = {case.id: case.question for case in dataset.cases}
-    made = [record for record in records if record["error"] is None]
-    write_sheet(path, [(asked[one["id"]], one["retrieved"], one["grades"]) for one in made], dataset.passages)
+    lines = [row.values for row in rows(place / LISTS)]
+    shown = [(asked[one["id"]], one["retrieved"], one.get("grades") or ()) for one in lines]
+    write_sheet(place / SHEET, shown, dataset.passages)
 
 
 def _rows(dataset: Dataset) -> dict[str, Record]:
