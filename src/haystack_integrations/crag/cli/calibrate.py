@@ -71,7 +71,8 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    check_targets((output, CALIBRATION), (html, REPORT))
+    spare = None if max_wrong_generate is None else _unlimited(output)
+    check_targets((output, CALIBRATION), (html, REPORT), (spare, CALIBRATION))
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
@@ -125,11 +126,15 @@ def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationE
 
     if error.calibrated is None:
         return error
-    kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
+    kept = _unlimited(output)
     write_file(error.calibrated, kept)
     or_so = "" if error.correct_from is None else ', or with that "correct_from" in its "verdict"'
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
     return CalibrationError(msg)
+
+
+def _unlimited(output: Path) -> Path:
+    return output.with_name(f"{output.stem}.unlimited{output.suffix}")
 
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[Dataset, dict[str, RankedList], list[str]]":
