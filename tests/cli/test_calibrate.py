@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from cli_runner import crag, environment, refused
@@ -51,7 +52,7 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert "held out, in five folds that share no source:" in shown.stdout
     for told in ("macro-F1 0.", "adaptive ECE", "limit 37.5% of wrong answers", "correct from a probability of"):
         assert told in shown.stdout
-    assert "no sentence model" in shown.stdout
+    assert "no sentence model: it takes 20 questions with labelled sentences, some of them retrieved" in shown.stdout
     assert "warning" not in shown.stderr  # progress is told where it takes long
     text = page.read_text()
     assert "held-out folds" in text
@@ -73,6 +74,14 @@ def test_the_held_out_figures_are_shown_and_the_file_is_used(folder: Path, tmp_p
     assert json.loads(result.stdout)["grader"] == "calibrated"
     assert json.loads(result.stdout)["n"] == 60
     assert "these figures are not held out" in result.stderr
+    rows = [json.loads(line) for line in (folder / SPLIT / "queries.jsonl").read_text().splitlines()]
+    write_lines(
+        folder / "later" / "queries.jsonl", [*({**row, "question": f"Why? {row['id']}"} for row in rows[:9]), rows[9]]
+    )
+    result = crag("eval", folder, "--split", "later", "--calibration", file, "--lists", "live", "--json", "-")
+    rmtree(folder / "later")  # the others' folder, too
+    said = f"fitted on 1 of these questions, which stand in the split {SPLIT!r}, too ({rows[9]['id']!r}): these figures"
+    assert said in " ".join(result.stderr.split())
 
 
 def test_a_verdict_that_few_questions_have_is_told_beside_the_interval_it_narrows(tmp_path: Path) -> None:
@@ -112,6 +121,9 @@ def test_what_was_fitted_for_a_limit_that_cannot_be_kept_is_not_lost(folder: Pat
     named = message.partition('(as "correct_from": ')[2].partition(")")[0]
     kept.write_text(json.dumps({**content, "verdict": {**content["verdict"], "correct_from": float(named)}}))
     assert crag("eval", folder, "--split", SPLIT, "--calibration", kept).exit_code == 0
+    kept.write_text("Notes on mine, without a limit.")
+    assert "is no earlier result of this kind" in refused(crag(*asked), ExitCode.USAGE)
+    assert kept.read_text() == "Notes on mine, without a limit."
 
 
 def test_a_question_is_judged_by_the_calibration_that_is_named(folder: Path, tmp_path: Path) -> None:
@@ -160,6 +172,15 @@ def test_lists_that_an_index_gave_are_judged_whole(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.stderr
     assert "judged by whole lists, as far as they are labelled" in shown.stdout
     assert json.loads(file.read_text())["trained_on"]["documents"] == LENGTH
+
+
+def test_a_pipeline_that_is_named_for_lists_in_the_data_is_told_to_have_no_effect(tmp_path: Path) -> None:
+    """Who names the one that will be served takes the figures for those of its retrieval."""
+    folder = write_towns(tmp_path / "few", count=5)
+    command = ("calibrate", folder, "--split", SPLIT, "--output", tmp_path / "mine.json")
+    said = "--pipeline cascade_rag has no effect on the lists in the data; `crag collect --pipeline` or --lists live"
+    assert said in crag(*command, "--pipeline", "cascade_rag").stderr
+    assert "no effect" not in crag(*command).stderr
 
 
 def test_too_few_questions_are_refused_with_the_number_it_takes(tmp_path: Path) -> None:

@@ -119,6 +119,20 @@ def test_files_are_collected_and_labelled_by_a_model(
     assert "holds questions that no sheet labelled" in refused(crag(*by_hand), ExitCode.USAGE)
 
 
+def test_all_that_was_collected_is_labelled(questions: Path, tmp_path: Path, configured_model: ScriptedModel) -> None:
+    """Who collects more judges more; without a word the model was asked about ten, and lists ended there."""
+    folder, docs = tmp_path / "data", tmp_path / "docs"
+    docs.mkdir()
+    for number in range(14):
+        (docs / f"{number}.md").write_text(f"Penguins of colony {number} swim. Bicycles are repaired there, too.")
+    assert crag("collect", questions, folder, "--split", "asked", "--docs", docs, "--top-k", "14").exit_code == 0
+    configured_model.reply = judging(lambda _: 0.9)
+    for options, number in (([], 14), (["--top-k", "3"], 3)):
+        crag("label", folder, "--split", "asked", "--output", f"by {number}", *options)
+        lists = [json.loads(line) for line in (folder / f"by {number}" / "bm25_top10.jsonl").read_text().splitlines()]
+        assert {len(row["retrieved"]) for row in lists} == {number}
+
+
 def commands_in(told: str) -> list[str]:
     """Give the lines that are a command."""
     return [line.strip() for line in told.splitlines() if line.strip().startswith("crag ")]

@@ -15,13 +15,16 @@ from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
 from haystack_integrations.crag.evaluation import collecting
-from haystack_integrations.crag.evaluation.collecting import check_target, collect, read_questions, write_data
+from haystack_integrations.crag.evaluation.collecting import check_target, collect, write_data
 from haystack_integrations.crag.evaluation.labelling import take_labels
+from haystack_integrations.crag.evaluation.made_of import fingerprint
+from haystack_integrations.crag.evaluation.questions import read_questions
 from haystack_integrations.crag.evaluation.reading import LISTS, read_dataset
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import corpus_statistics
 from haystack_integrations.crag.judging.grading import Graded
+from haystack_integrations.crag.pipelines.opening import memory_store
 
 PAGES = {
     "refunds": "A refund is paid within 30 days of the return.",
@@ -73,6 +76,7 @@ def test_questions_are_lines_each_asked_once_or_json_lines_that_keep_what_they_h
     first, second = read_questions(written(tmp_path, rows, "questions.jsonl"))
     assert first.values == {"id": "q1", "question": "When?", "answers": ["noon"]}
     assert (second.id, second.text) == ("x", "When?")
+    assert [each.id for each in read_questions(written(tmp_path, rows, "QUESTIONS.JSONL"))] == ["q1", "x"]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +149,27 @@ def test_more_questions_join_the_corpus_and_labels_bring_their_documents(store: 
         collected(store, unknown, tmp_path / "data", "wrong")
 
 
+def test_what_was_begun_on_a_split_is_gone_on_with_when_another_one_was_collected(store: Any, tmp_path: Path) -> None:
+    """The corpus has grown by documents of the other; labels of a chat model would have been paid for twice."""
+    labelling, judging = Setup("corrective_retrieval", "llm"), Setup("corrective_retrieval")
+
+    def made_of() -> list[Any]:
+        read = read_dataset(tmp_path / "data", "asked", labelled=False, least=1)
+        return [fingerprint(read, setup)["data"] for setup in (labelling, judging)]
+
+    collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    before, corpus = made_of(), tmp_path / "data" / "corpus.jsonl"
+    size = corpus.stat().st_size
+    collected(store, written(tmp_path, "What does a lamp cost?\nWhen do ships leave?\n"), tmp_path / "data", "test")
+    assert corpus.stat().st_size > size
+    assert made_of() == before
+    store.write_documents([Document(id="cars", content="A car costs 9000 euros.", embedding=[0.0] * 256)])
+    collected(store, written(tmp_path, "What does a car cost?\n"), tmp_path / "data", "more")
+    assert [new == old for new, old in zip(made_of(), before, strict=True)] == [True, False]  # rare words are others
+    corpus.write_text(corpus.read_text().replace("within 30 days", "within 90 days"))
+    assert made_of()[0] != before[0]
+
+
 def test_texts_are_those_of_the_store_also_where_the_pipeline_refines(store: Any, tmp_path: Path) -> None:
     """A grader sees whole documents."""
     place = collected(store, written(tmp_path, "What does a lamp cost?\n"), tmp_path / "d", pipeline="signals_rag")
@@ -198,6 +223,19 @@ def test_nothing_that_is_there_is_lost(store: Any, tmp_path: Path) -> None:
         collected(store, file, tmp_path / "data", "again")
     assert (place.parent / "corpus.jsonl").read_bytes() == before
     assert not (place.parent / "again").exists()
+
+
+def test_questions_on_another_index_are_not_collected_beside_those_of_the_first(store: Any, tmp_path: Path) -> None:
+    """Its word statistics took the place of the first one's: for all of its splits "refund" was in no document."""
+    place = collected(store, written(tmp_path, "When is a refund paid?\n"), tmp_path / "data")
+    before = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*.*")}
+    other = memory_store()
+    other.write_documents(StaticDocumentEmbedder().run([Document(id="emma", content="Emma is a novel.")])["documents"])
+    with pytest.raises(ConfigurationError, match="was collected from another index: none of its documents is in this"):
+        collected(other, written(tmp_path, "Who is Emma?\n"), tmp_path / "data", "other")
+    assert {path: path.read_bytes() for path in (tmp_path / "data").rglob("*.*")} == before
+    store.delete_documents([lines(place / LISTS)[0]["retrieved"][0]])  # the same index, later
+    assert collected(store, written(tmp_path, "Who is Emma?\n"), tmp_path / "data", "later").is_dir()
 
 
 def test_the_grades_of_a_sheet_outlive_the_split_that_was_collected_again(store: Any, tmp_path: Path) -> None:

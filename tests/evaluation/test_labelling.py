@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from evaluation.datasets import CORRECT, ISLANDS, SPLIT, listed, question, write_dataset, write_lines
+from openpyxl import load_workbook
 from scripted_model import NAME, ScriptedModel, judging
 
 from haystack_integrations.crag.chat_model import ChatModel
 from haystack_integrations.crag.errors import ConfigurationError, GradingError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
-from haystack_integrations.crag.evaluation.labelling import check_target, grader_of, make_labels, summed, verdict_of
+from haystack_integrations.crag.evaluation.labelling import grader_of, make_labels, summed, verdict_of
+from haystack_integrations.crag.evaluation.origins import check_target
 from haystack_integrations.crag.evaluation.reading import read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 
@@ -91,8 +93,13 @@ def test_a_label_that_is_corrected_by_hand_changes_the_verdict(unlabelled: Datas
     write_lines(place / "queries.jsonl", [{**first, "gold": [], "partial": ["built-0", "isle-0"]}, *others])
     first, *others = rows(unlabelled, "bm25_top10.jsonl")
     write_lines(place / "bm25_top10.jsonl", [{**first, "grades": [1, 1, *first["grades"][2:]]}, *others])
+    for _ in range(2):  # also when the command is run again, as for questions that failed
+        read = read_dataset(unlabelled.folder, OUTPUT)
+        assert read.truth(read.cases[0], fixed(read.cases[0]), 5) == "ambiguous"
+        labels(unlabelled, scripted_model)
+    labels(unlabelled, scripted_model, fresh=True)
     read = read_dataset(unlabelled.folder, OUTPUT)
-    assert read.truth(read.cases[0], fixed(read.cases[0]), 5) == "ambiguous"
+    assert read.truth(read.cases[0], fixed(read.cases[0]), 5) == "correct"
 
 
 @pytest.mark.parametrize(("score", "label"), [(0.7, 2), (0.69, 1), (0.3, 1), (0.29, 0)])
@@ -126,6 +133,24 @@ def test_a_failed_grade_is_no_label(unlabelled: Dataset, scripted_model: Any) ->
     assert [row["id"] for row in rows(unlabelled, "queries.jsonl")] == [f"q{n}" for n in range(len(ISLANDS))]
     labels(unlabelled, scripted_model, fresh=True)
     assert scripted_model.calls == before + 2 + len(ISLANDS)
+
+
+def test_the_sheet_of_a_second_run_has_what_was_corrected_in_the_files_of_the_first(
+    unlabelled: Dataset, scripted_model: Any
+) -> None:
+    """Taken as it is, it gave the model's own grade back."""
+    right = judging(grade)
+    scripted_model.reply = lambda messages: (
+        ("No.", "stop") if question(3) in messages[-1]["content"] else right(messages)
+    )
+    labels(unlabelled, scripted_model)
+    place = unlabelled.folder / OUTPUT
+    for name, changes in (("queries.jsonl", {"gold": []}), ("bm25_top10.jsonl", {"grades": [0, 1, *[0] * 8]})):
+        first, *others = rows(unlabelled, name)
+        write_lines(place / name, [{**first, **changes}, *others])
+    scripted_model.reply = right
+    labels(unlabelled, scripted_model)
+    assert [cell.value for cell in load_workbook(place / "sheet.xlsx").active["A"][1:4]] == [0, 1, 0]
 
 
 def test_a_label_is_kept_as_soon_as_it_is_there_also_behind_one_that_waits(
@@ -212,3 +237,17 @@ def test_labels_that_others_wrote_are_not_overwritten(unlabelled: Dataset, scrip
     scripted_model.reply = judging(grade)
     labels(unlabelled, scripted_model)
     assert check_target(unlabelled, OUTPUT).name == OUTPUT
+
+
+def test_questions_that_were_appended_to_labelled_ones_are_not_lost_to_a_second_run(
+    unlabelled: Dataset, scripted_model: Any
+) -> None:
+    """As docs/labels.md has more questions join a split: written anew it held those of its origin alone."""
+    scripted_model.reply = judging(grade)
+    labels(unlabelled, scripted_model)
+    known = rows(unlabelled, "queries.jsonl")
+    more = {"id": "m1", "question": "Who built the pier?", "gold": [], "partial": []}
+    write_lines(unlabelled.folder / OUTPUT / "queries.jsonl", [*known, more])
+    with pytest.raises(ConfigurationError, match=r"has 1 questions that 'dev' lacks, such as 'm1', and would lose"):
+        labels(unlabelled, scripted_model)
+    assert rows(unlabelled, "queries.jsonl")[-1] == more

@@ -211,6 +211,15 @@ def test_a_file_cut_off_anywhere_is_refused(tmp_path: Path, part: float) -> None
         load_calibration(str(tmp_path / "own.json"))
 
 
+def test_a_file_whose_limit_was_changed_in_an_editor_is_read(tmp_path: Path) -> None:
+    """As `crag calibrate` has people do; some editors put a mark in front, and end lines as on Windows."""
+    content = FULL.to_dict()
+    content["verdict"]["correct_from"] = 0.93
+    text = "\ufeff" + orjson.dumps(content, option=orjson.OPT_INDENT_2).decode().replace("\n", "\r\n")
+    (tmp_path / "own.json").write_bytes(text.encode())
+    assert load_calibration(str(tmp_path / "own.json")).correct_from == 0.93
+
+
 def test_the_classes_are_the_three_verdicts() -> None:
     """In the order that files have them."""
     assert JUDGED == ("correct", "ambiguous", "incorrect") == FULL.classes

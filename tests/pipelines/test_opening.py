@@ -1,16 +1,22 @@
 """A store in memory, and a calibration, as the command line and the server open them."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from haystack import Document
+from haystack.components.generators.chat import MockChatGenerator
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines import export
+from haystack_integrations.crag.evaluation.parts import exchanged
+from haystack_integrations.crag.evaluation.setup import Setup
+from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.pipelines import export, load
 from haystack_integrations.crag.pipelines.checks import by_the_set
 from haystack_integrations.crag.pipelines.loader import read, source
-from haystack_integrations.crag.pipelines.opening import memory_store
+from haystack_integrations.crag.pipelines.opening import calibrated_parts, memory_store
+from haystack_integrations.crag.refining.model import load_strip_model
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 from haystack_integrations.crag.store_profiles import open_store
 
@@ -55,3 +61,19 @@ def test_an_address_of_a_store_that_has_none_is_refused() -> None:
         export("corrective_retrieval", url="http://127.0.0.1:9200")
     with pytest.raises(ConfigurationError, match="an address for the store 'memory', which has none"):
         open_store("memory", "http://127.0.0.1:9200")
+
+
+@pytest.mark.parametrize("has_sentences", [True, False])
+def test_ask_and_serve_refine_by_a_calibration_as_eval_measures_it(tmp_path: Path, has_sentences: bool) -> None:
+    """The sentences of the answer were chosen by the shipped model, and its figures were those of one's own."""
+    file, content = tmp_path / "mine.json", load_calibration().to_dict()
+    file.write_text(json.dumps(content | ({"strips": load_strip_model().to_dict()} if has_sentences else {})))
+    for name in ("paper_rag", "corrective_retrieval", "cascade_rag"):
+        served, measured = calibrated_parts(name, str(file)), exchanged(Setup(name, calibration=str(file)))
+        assert served.keys() == measured.keys()
+        assert served.get("strips") == measured.get("strips")
+    rag = load(
+        "paper_rag", generator=MockChatGenerator("-"), store=memory_store(), **calibrated_parts("paper_rag", str(file))
+    )
+    refiner = rag.pipeline.get_component("strips")
+    assert (refiner.calibration, refiner.evidence_share) == (str(file) if has_sentences else None, 0.94)

@@ -1,5 +1,6 @@
 """A calibration file: JSON with a part for each model that was fitted. Read once, until it changes."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -84,7 +85,7 @@ def _of_file(file: Path, changed: tuple[int, ...], make: Callable[[Mapping[str, 
 
 
 def _checked(file: Path) -> dict[str, Any]:
-    content = orjson.loads(file.read_bytes())
+    content = orjson.loads(file.read_bytes().removeprefix(BOM_UTF8))  # some editors leave one with a changed limit
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         msg = f'is no calibration file: it needs "format": {FORMAT!r}'
         raise ConfigurationError(msg)

@@ -15,6 +15,7 @@ from haystack_integrations.crag.cli.files import (
     require_extra,
     tell_doubts,
     tell_of_labels,
+    tell_of_pipeline,
     with_texts,
     write,
 )
@@ -70,11 +71,12 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    check_targets((output, CALIBRATION), (html, REPORT))
+    spare = None if max_wrong_generate is None else _unlimited(output)
+    check_targets((output, CALIBRATION), (html, REPORT), (spare, CALIBRATION))
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
-    ranked, retrievers = _lists(dataset, lists, pipeline)
+    dataset, ranked, retrievers = _lists(dataset, lists, pipeline)
     # Whole ones as the pipeline will judge them: its own search found what `crag collect` wrote, too.
     judged = "live" if lists == "live" else "fixed" if dataset.statistics is None else "collected"
     with progress_bar("calibrating") as progress:
@@ -124,20 +126,26 @@ def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationE
 
     if error.calibrated is None:
         return error
-    kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
+    kept = _unlimited(output)
     write_file(error.calibrated, kept)
     or_so = "" if error.correct_from is None else ', or with that "correct_from" in its "verdict"'
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
     return CalibrationError(msg)
 
 
-def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
-    """Take the lists in the data, or retrieve."""
+def _unlimited(output: Path) -> Path:
+    return output.with_name(f"{output.stem}.unlimited{output.suffix}")
+
+
+def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[Dataset, dict[str, RankedList], list[str]]":
+    """Take the lists in the data, or retrieve; gives the data with its texts as they are judged."""
     if lists == "fixed":
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
             raise no_lists(dataset)
-        return found, _retrievers(found.values())
+        tell_of_pipeline(pipeline)
+        return dataset, found, _retrievers(found.values())
+    from haystack_integrations.crag.evaluation.live import as_indexed
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
     with working("indexing the corpus"):
@@ -147,7 +155,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
         for number, case in enumerate(dataset.cases, 1):
             ranked[case.id] = retrieval.of(case.question)
             progress(number, len(dataset.cases), "")
-    return ranked, _retrievers(ranked.values())
+    return as_indexed(dataset), ranked, _retrievers(ranked.values())
 
 
 def _retrievers(lists: "Iterable[RankedList]") -> list[str]:
@@ -184,6 +192,7 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
     from haystack_integrations.crag.evaluation.intervals import rare_verdicts
     from haystack_integrations.crag.evaluation.limits import realised_in_words, unlimited_in_words
     from haystack_integrations.crag.evaluation.risk import saving
+    from haystack_integrations.crag.evaluation.strip_fitting import LEAST_QUESTIONS, LEAST_SOURCES
     from haystack_integrations.crag.evaluation.training import RECOMMENDED
 
     figures = found.figures
@@ -212,7 +221,8 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         surely = f"correct from a probability of {least:.2f} on: macro-F1 and accuracy above are without that limit"
         lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
-    lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
+    of = f"{LEAST_QUESTIONS} questions with labelled sentences, some of them retrieved, about {LEAST_SOURCES} sources"
+    lines.append(f"  no sentence model: it takes {of}" if strips is None else "  with a sentence model")
     given = "" if model is None else f", model={model!r}"
     show(
         Text.assemble(("Calibrated", "bold"), "\n".join(lines)),

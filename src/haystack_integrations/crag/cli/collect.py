@@ -52,9 +52,10 @@ def collect(
     """Write what your index finds for questions of your own, to be labelled by people or by your chat model."""
     require_extra()
     from haystack_integrations.crag.evaluation import collecting
+    from haystack_integrations.crag.evaluation.questions import read_questions
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
-    asked = collecting.read_questions(questions)
+    asked = read_questions(questions)
     place = collecting.check_target(folder, split)
     opened = open_place(choose_place(docs or (), (store, url, index)))
     retrieval = Retrieval(opened, pipeline, top_k)

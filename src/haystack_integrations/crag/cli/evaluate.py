@@ -116,17 +116,23 @@ def _base(result: Path, dataset: "Dataset", limit: int | None) -> _Base:
 
 def _tell_what_was_seen(calibration: str | None, dataset: "Dataset") -> None:
     """Warn of figures on the questions that a calibration was fitted on: they are better than on any others."""
+    from haystack_integrations.crag.evaluation.reading import QUERIES
+    from haystack_integrations.crag.evaluation.training import shared_with
     from haystack_integrations.crag.judging.calibration import load_calibration
 
     if calibration is None:
         return
     fitted = load_calibration(calibration).notes.get("trained_on") or {}
-    if (fitted.get("dataset"), fitted.get("split")) == (dataset.name, dataset.split):
-        complain(
-            f"the calibration was fitted on {dataset.name!r}, split {dataset.split!r}: these figures are not held out. "
-            "Those that are stand in the calibration file; or evaluate another split",
-            "warning",
-        )
+    name, told = fitted.get("split"), "these figures are not held out. Those that are stand in the calibration file"
+    if fitted.get("dataset") != dataset.name or not isinstance(name, str):
+        return
+    if name == dataset.split:
+        what = f"was fitted on {dataset.name!r}, split {name!r}: {told}; or evaluate another split"
+        complain(f"the calibration {what}", "warning")
+    elif (dataset.folder / name / QUERIES).is_file() and (seen := shared_with(dataset, dataset.folder / name)):
+        # Collected after it was fitted, which refuses questions that stand in both.
+        what = f"was fitted on {len(seen)} of these questions, which stand in the split {name!r}, too ({seen[0]!r})"
+        complain(f"the calibration {what}: {told}; or remove them here", "warning")
 
 
 def _setup(

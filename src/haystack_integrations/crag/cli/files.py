@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
+from haystack_integrations.crag.cli.options import PIPELINE
 from haystack_integrations.crag.cli.output import complain
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.whole_file import cannot_write, is_replaceable, write_or_refuse
@@ -158,3 +159,14 @@ def tell_of_labels(dataset: "Dataset") -> None:
         f"({names}{more}); each counts as often as it stands there: remove what is there by mistake",
         "warning",
     )
+
+
+def tell_of_pipeline(pipeline: str) -> None:
+    """
+    Warn that a pipeline was named for nothing, where lists are taken that are there.
+
+    :param pipeline: What was named.
+    """
+    if pipeline != PIPELINE:
+        way = "`crag collect --pipeline` or --lists live makes others"
+        complain(f"--pipeline {pipeline} has no effect on the lists in the data; {way}", "warning")

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from haystack_integrations.crag.cli.errors import ExitCode
-from haystack_integrations.crag.cli.files import no_lists, require_extra
+from haystack_integrations.crag.cli.files import no_lists, require_extra, tell_of_pipeline
 from haystack_integrations.crag.cli.options import PIPELINE, Folder, Fresh, PipelineName, Split, path
 from haystack_integrations.crag.cli.output import Json, complain, progress_bar, show, show_json, to_copy, working
 from haystack_integrations.crag.errors import ConfigurationError
@@ -32,7 +32,10 @@ Sheet = Annotated[
     Path | None,
     typer.Option(parser=path, metavar="FILE", help="Take the grades of this filled sheet (.xlsx), and ask no model."),
 ]
-TopK = Annotated[int | None, typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10).")]
+TopK = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Documents to grade per question (10; collected: all)."),
+]
 _TOP_K: Final = 10
 
 
@@ -52,7 +55,7 @@ def label(
 
     A second run resumes where the first one stopped.
     """
-    from haystack_integrations.crag.evaluation.labelling import check_target
+    from haystack_integrations.crag.evaluation.origins import check_target
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
     if sheet is not None:
@@ -63,7 +66,7 @@ def label(
     place = check_target(dataset, output, by_model=model is not None)
     chosen: Lists = lists or ("fixed" if sheet or any(case.fixed for case in dataset.cases) else "live")
     if model is not None:
-        records = _asked(dataset, pipeline, chosen, top_k or _TOP_K, model, place, fresh=fresh)
+        records = _asked(dataset, pipeline, chosen, top_k or dataset.depth(_TOP_K), model, place, fresh=fresh)
     else:
         records = _taken(dataset, sheet, place)
     summary = _summary(output, records)
@@ -132,6 +135,7 @@ def _ranked(dataset: "Dataset", lists: Lists, pipeline: str, top_k: int) -> "Cal
         return lambda case: retrieval.of(case.question)
     if any(case.fixed is None for case in dataset.cases):
         raise no_lists(dataset)
+    tell_of_pipeline(pipeline)
 
     def fixed(case: "Case") -> "RankedList":
         assert case.fixed is not None  # noqa: S101 - checked for all of them

@@ -163,6 +163,16 @@ class Dataset:
         """The questions by their wording: what is fitted on them must not depend on where they stand in a file."""
         return sorted(self.cases, key=lambda case: (case.question, case.id))
 
+    def depth(self, usual: int) -> int:
+        """
+        Count the documents of a list that are judged, or labelled.
+
+        :param usual: How many in most data.
+        :returns: As many, but of what a pipeline's own search found all, as it judges them.
+        """
+        lists = (case.fixed for case in self.cases)
+        return usual if self.statistics is None else max((len(one.retrieved) for one in lists if one), default=usual)
+
     def truth(self, case: Case, ranked: RankedList, top_k: int) -> Label:
         """
         Tell the true verdict of the beginning of a list.

@@ -1,10 +1,8 @@
 """Questions of one's own and what a store finds for them, written as data that can be labelled."""
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,52 +12,15 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack_integrations.crag.corpus_statistics import TermCounter, count_store, write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, SourceError, StoreError
 from haystack_integrations.crag.evaluation.cases import Passage, Progress, RankedList
-from haystack_integrations.crag.evaluation.raw_files import plain_text
+from haystack_integrations.crag.evaluation.questions import SENTENCES, Question
 from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, STATISTICS, passages_of, split_folder
 from haystack_integrations.crag.evaluation.retrieving import Retrieval
-from haystack_integrations.crag.evaluation.rows import CORPUS, rows, write_rows
+from haystack_integrations.crag.evaluation.rows import CORPUS, write_rows
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
 from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.whole_file import alone_in, cannot_write
 
-_ROWS: Final = ".jsonl"
-_TABLES: Final = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
-_JSON: Final = re.compile(r"[\[{]\s*([{\"]|$)")
-_SENTENCES: Final = "gold_sentences"
-_LISTS: Final = ("gold", "partial", "answers")
-
-
-@dataclass(frozen=True)
-class Question:
-    """
-    A question of a file.
-
-    :param place: File and line, for messages.
-    :param values: Its `id`, its `question`, and whatever else the file says of it.
-    """
-
-    place: str
-    values: Mapping[str, Any]
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return str(self.values["id"])
-
-    @property
-    def text(self) -> str:
-        """The question."""
-        return str(self.values["question"])
-
-    @property
-    def counts_sentences(self) -> bool:
-        """Whether it has labels of sentences: they count those of another corpus, and are left out."""
-        return bool(self.values.get(_SENTENCES))
-
-    @property
-    def labelled(self) -> list[str]:
-        """Ids of the documents that its labels are about."""
-        return [*(self.values.get("gold") or ()), *(self.values.get("partial") or ())]
+_LOOKED_FOR: Final = 1_000  # documents of the corpus, in the store: one of them is enough
 
 
 @dataclass(frozen=True)
@@ -73,53 +34,6 @@ class Collected:
 
     lists: Mapping[str, RankedList]
     passages: Mapping[str, Passage]
-
-
-def read_questions(path: Path) -> list[Question]:
-    """
-    Read questions: one a line, or of JSON Lines `{"question"}`, with an `id` and labels if they have any.
-
-    :param path: The file; of JSON Lines if its name ends with `.jsonl`.
-    :returns: The questions; of lines of text, each once.
-    :raises SourceError: When it cannot be read, is a table, has no question, or gives two questions one id.
-    """
-    if (kind := path.suffix.lower()) in _TABLES and path.is_file():  # its head and its other columns are no questions
-        msg = f"{path}: got a table ({kind}), wanted one question a line; save its column of questions as a .txt file"
-        raise SourceError(msg)
-    try:
-        found = list(_of_rows(path) if path.suffix == _ROWS else _of_lines(path))
-    except OSError as error:
-        msg = f"no questions can be read from {str(path)!r} ({error.strerror}); pass a file with one question a line"
-        raise SourceError(msg) from None
-    if not found:
-        msg = f"got no question in {str(path)!r}, wanted one a line"
-        raise SourceError(msg)
-    return found
-
-
-def _of_lines(path: Path) -> Iterable[Question]:
-    seen = set[str]()
-    # A line as editors count them: `splitlines` parts at characters, too, that a question can have from a web page.
-    for number, line in enumerate(StringIO(plain_text(path), newline=None), 1):
-        if (text := line.strip()) and text not in seen:
-            if _JSON.match(text):
-                msg = f"{path}:{number}: got JSON, wanted a question; write one object a line, into a {_ROWS} file"
-                raise SourceError(msg)
-            seen.add(text)
-            yield Question(f"{path}:{number}", {"id": f"q{number}", "question": text})
-
-
-def _of_rows(path: Path) -> Iterable[Question]:
-    taken: dict[str, Any] = {}
-    for row in rows(path):
-        name = row.name(taken) if "id" in row.values else f"q{row.number}"
-        if name in taken:
-            row.refuse(f"the id {name!r} a second time", "each id once", "give every question an id, or none of them")
-        taken[name] = row
-        for key in _LISTS:
-            row.names(key)
-        row.strict()
-        yield Question(f"{path}:{row.number}", {**row.values, "id": name, "question": row.text("question").strip()})
 
 
 def check_target(folder: Path, split: str) -> Path:
@@ -202,16 +116,28 @@ def write_data(questions: Sequence[Question], collected: Collected, store: Any, 
     :param store: The store; all of its documents are counted.
     :param place: Folder of the split; see `check_target`.
     :returns: How many documents the store has.
-    :raises ConfigurationError: When the split was written meanwhile, or a file cannot be written; the questions come
-        last, so that it can be run again.
+    :raises ConfigurationError: When the corpus is of another store, the split was written meanwhile, or a file cannot
+        be written; the questions come last, so that it can be run again.
     :raises SourceError: When the corpus has another text of a document, from an earlier time.
     """
+    _check_store(store, place.parent)
     counter = count_store(store)
     _make(place.parent)
     with alone_in(place.parent):
         check_target(place.parent, place.name)  # another command may have written it since
         _write(questions, collected, counter, place)
     return counter.documents
+
+
+def _check_store(store: Any, folder: Path) -> None:
+    """Refuse another store than that of the corpus: its word statistics would be those of all splits from then on."""
+    known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
+    if known and not _fetched(store, [*known][:_LOOKED_FOR]):
+        msg = (
+            f"the corpus at {str(folder / CORPUS)!r} was collected from another index: none of its documents is in "
+            "this one; choose another folder"
+        )
+        raise ConfigurationError(msg)
 
 
 def _write(questions: Sequence[Question], collected: Collected, counter: TermCounter, place: Path) -> None:
@@ -224,7 +150,7 @@ def _write(questions: Sequence[Question], collected: Collected, counter: TermCou
     lists = ((name, own.retrieved, own.retrievers) for name, own in collected.lists.items())
     write_rows(place / LISTS, [{"id": name, "retrieved": [*ids], "retrievers": [*by]} for name, ids, by in lists])
     write_sheet(place / SHEET, shown, corpus)
-    told = [{name: value for name, value in one.values.items() if name != _SENTENCES} for one in questions]
+    told = [{name: value for name, value in one.values.items() if name != SENTENCES} for one in questions]
     write_rows(place / QUERIES, told)
 
 

@@ -23,8 +23,7 @@ from haystack_integrations.crag.evaluation.cases import (
     label,
 )
 from haystack_integrations.crag.evaluation.journal import Journal, journal_of
-from haystack_integrations.crag.evaluation.origins import is_labelled_by_model, labelled_from
-from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES, split_folder
+from haystack_integrations.crag.evaluation.reading import LISTS, QUERIES
 from haystack_integrations.crag.evaluation.rows import rows, write_rows
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.sheets import SHEET, write_sheet
@@ -52,25 +51,6 @@ def grader_of(model: ChatModel) -> BatchRelevanceGrader:
     return BatchRelevanceGrader(generator, max_chars_per_document=WHOLE_PASSAGE, deadline_s=2 * _SECONDS)
 
 
-def check_target(dataset: Dataset, output: str, *, by_model: bool = True) -> Path:
-    """
-    Refuse a split that holds what this does not make.
-
-    :param dataset: The questions.
-    :param output: Name of the split to write.
-    :param by_model: Whether a chat model makes the labels; those that people give take no paid ones' place.
-    :returns: Its folder.
-    :raises ConfigurationError: When it is the questions' own split, or holds other labels, or is no name of a folder.
-    """
-    place = split_folder(dataset.folder, output)
-    is_own = labelled_from(place) is not None and (by_model or not is_labelled_by_model(place))
-    if place.resolve() == (dataset.folder / dataset.split).resolve() or (not is_own and (place / QUERIES).exists()):
-        how = "`crag label` did not write" if by_model else "no sheet labelled"
-        msg = f"the split {output!r} holds questions that {how}; choose another --output"
-        raise ConfigurationError(msg)
-    return place
-
-
 def take_labels(dataset: Dataset, setup: Setup, records: Sequence[Record], place: Path) -> None:
     """
     Write labels that people gave, as a split in place of what an earlier state of their sheet made.
@@ -78,13 +58,13 @@ def take_labels(dataset: Dataset, setup: Setup, records: Sequence[Record], place
     :param dataset: The questions.
     :param setup: Where the lists come from.
     :param records: Of `sheets.read_sheet`.
-    :param place: Folder of the split; see `check_target`.
+    :param place: Folder of the split; see `origins.check_target`.
     """
     _make_folder(place)
     with closing(Journal(journal_of(place / QUERIES), dataset, setup, fresh=True)) as log:
         for record in records:
             log.add(record)
-    _write_split(dataset, records, place)
+    _write_split(dataset, records, place, keeps=False)
 
 
 def make_labels(
@@ -104,7 +84,7 @@ def make_labels(
     :param setup: Where lists and grades come from: what an earlier run must have been made with.
     :param ranked: Gives the list of a question.
     :param grader: What grades it.
-    :param place: Folder of the split that is written; see `check_target`.
+    :param place: Folder of the split that is written; see `origins.check_target`.
     :param fresh: Begin anew.
     :param progress: Called after each question: number done, number of all, id of the last.
     :returns: A record for each question: `{"id", "retrieved", "grades", "cost", "error"}`, the grades None where one of
@@ -118,9 +98,9 @@ def make_labels(
             _ask(dataset, pending, ranked, grader, log, progress)
         finally:  # whatever ends it: what was paid for can be used
             found = [log.records[case.id] for case in dataset.cases if case.id in log.records]
-            _write_split(dataset, found, place)
+            _write_split(dataset, found, place, keeps=not fresh)
             if pending:
-                _write_sheet(dataset, found, place / SHEET)
+                _write_sheet(dataset, place)
         return found
 
 
@@ -194,8 +174,8 @@ def _grade(score: float) -> int:
     return ANSWERS if score >= _UPPER else ON_TOPIC if score >= _LOWER else 0
 
 
-def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> None:
-    """Write questions and lists, each file whole or not at all."""
+def _write_split(dataset: Dataset, records: Sequence[Record], place: Path, *, keeps: bool) -> None:
+    """Write questions and lists, each file whole or not at all; `keeps` lines that are there, corrected ones too."""
     asked = _rows(dataset)
     made = [record for record in records if record["error"] is None]
     questions = [{**asked[record["id"]], **_documents(record)} for record in made]
@@ -205,15 +185,17 @@ def _write_split(dataset: Dataset, records: Sequence[Record], place: Path) -> No
     for row, record in zip(lists, made, strict=True):
         if known := record.get("retrievers") or by.get(record["id"]):
             row["retrievers"] = known
-    write_rows(place / QUERIES, questions)
-    write_rows(place / LISTS, lists)
+    for file, lines in ((place / QUERIES, questions), (place / LISTS, lists)):
+        known = {row.values.get("id"): row.values for row in rows(file)} if keeps and file.is_file() else {}
+        write_rows(file, [known.get(line["id"], line) for line in lines])
 
 
-def _write_sheet(dataset: Dataset, records: Sequence[Record], path: Path) -> None:
-    """Write the labels as a sheet for people to correct."""
+def _write_sheet(dataset: Dataset, place: Path) -> None:
+    """Write the labels of a split as a sheet for people to correct, those that they corrected in its files included."""
     asked = {case.id: case.question for case in dataset.cases}
-    made = [record for record in records if record["error"] is None]
-    write_sheet(path, [(asked[one["id"]], one["retrieved"], one["grades"]) for one in made], dataset.passages)
+    lines = [row.values for row in rows(place / LISTS)]
+    shown = [(asked[one["id"]], one["retrieved"], one.get("grades") or ()) for one in lines]
+    write_sheet(place / SHEET, shown, dataset.passages)
 
 
 def _rows(dataset: Dataset) -> dict[str, Record]:

@@ -55,7 +55,7 @@ class FixedLists:
         :param setup: What is evaluated.
         :raises ConfigurationError: When there are no lists, or a part is missing or cannot be used.
         """
-        self._dataset, self._top_k = dataset, setup.top_k or _judged(dataset)
+        self._dataset, self._top_k = dataset, setup.top_k or dataset.depth(TOP_K)
         self._parts: Parts = judging_parts(setup)
         warm_up(vars(self._parts).values())
         self._sentences = Sentences(dataset.passages)
@@ -183,9 +183,3 @@ class FixedLists:
 def _said_of(decided: Decided, name: str) -> Any:
     verdict = decided.report["verdict"]
     return verdict.get(name) if isinstance(verdict, dict) else None  # else it is a word alone, or None
-
-
-def _judged(dataset: Dataset) -> int:
-    """Count the documents that a verdict is about: the whole of what a pipeline's own search found, as it judges it."""
-    lists = (case.fixed for case in dataset.cases)
-    return TOP_K if dataset.statistics is None else max((len(one.retrieved) for one in lists if one), default=TOP_K)

@@ -16,11 +16,11 @@ from haystack_integrations.crag.grading.plan import WHOLE_PASSAGE
 from haystack_integrations.crag.pipelines.checks import OF_THE_SET, asks_a_model, judges_by_calibration
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.opening import by_sentences, refined_by
 from haystack_integrations.crag.pipelines.roles import roles_of
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.refining.model import has_strip_model
 
-_MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
 _WAY_OUT: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY), or take --grader heuristic"
 
 
@@ -58,12 +58,13 @@ def exchanged(setup: Setup, store: Any = None) -> dict[str, Any]:
         last refiner too, where it has a sentence model and the refiner asks no other one.
     :raises ConfigurationError: For an unusable calibration file, or a chat model that is asked for and not configured.
     """
-    roles = roles_of(read(setup.pipeline))
+    spec = read(setup.pipeline)
+    roles = roles_of(spec)
     place, by_set = roles.grader or "grader", {roles.router or "router": OF_THE_SET}
     sources: dict[str, Any] = {"statistics": setup.statistics, "document_store": store, "model": setup.encoder}
     if setup.calibration is not None:
         grader = HeuristicGrader(calibration=setup.calibration, **sources)
-        strips = _refiner_by_calibration(setup)
+        strips = refined_by(setup.calibration, spec)
         return {roles.scorer: grader, **strips} if setup.is_cascade else {place: grader, **by_set, **strips}
     match setup.grader:
         case None:
@@ -120,24 +121,9 @@ def judging_parts(setup: Setup) -> Parts:
         for name in asking:
             model = setup.model
             found[name].chat_generator = model.judge() if name == roles.grader else model.generator(GRADING_SECONDS)
-    by_role = {role: found[name] for role, name in names.items()}
-    return Parts(**by_role, strips=by_role.get("refiner") or StripRefiner(**_by_calibration(setup)))
-
-
-def _by_calibration(setup: Setup) -> dict[str, Any]:
-    """Give the settings of a refiner that goes by the calibration's sentence model, where there is one."""
-    if setup.calibration is None or not has_strip_model(setup.calibration):
-        return {}
-    return {"scorer": "calibrated", "calibration": setup.calibration, "threshold": "auto"}
-
-
-def _refiner_by_calibration(setup: Setup) -> dict[str, dict[str, Any]]:
-    spec = read(setup.pipeline)
-    if not (name := roles_of(spec).refiner):
-        return {}
-    own = settings_of(spec["components"][name]).get("scorer", "lexical")
-    settings = _by_calibration(setup) if own in _MODEL_FREE else {}
-    return {name: settings} if settings else {}
+    by_role, file = {role: found[name] for role, name in names.items()}, setup.calibration
+    own: dict[str, Any] = by_sentences(file) if file is not None and has_strip_model(file) else {}
+    return Parts(**by_role, strips=by_role.get("refiner") or StripRefiner(**own))
 
 
 def reads_statistics(setup: Setup) -> bool:

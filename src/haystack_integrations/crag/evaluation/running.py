@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol
 
+from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Label, Progress, Record
@@ -30,6 +31,8 @@ from haystack_integrations.crag.evaluation.processes import at_work
 from haystack_integrations.crag.evaluation.reading import LISTS, STATISTICS, read_dataset
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.training import counted
+from haystack_integrations.crag.judging.calibration import load_calibration
+from haystack_integrations.crag.judging.grading import check_retrievers
 from haystack_integrations.crag.vocabulary import COSTS
 
 WORTH_A_WORKER: Final = {"fixed": 1000, "live": 100}
@@ -103,7 +106,13 @@ def _require(dataset: Dataset, setup: Setup) -> None:
         check_whole(dataset)
         warm_up(exchanged(setup).values())
         return
-    warm_up(vars(judging_parts(setup)).values())
+    parts = vars(judging_parts(setup)).values()
+    warm_up(parts)
+    used = {name for case in dataset.cases if case.fixed is not None for name in case.fixed.retrievers}
+    for part in parts:
+        # As at run time, where documents say who found them: here the lists do.
+        if isinstance(part, HeuristicGrader) and part.weights is None:
+            check_retrievers(used, load_calibration(part.calibration))
     if any(case.fixed is None for case in dataset.cases):
         place = dataset.folder / dataset.split / LISTS
         msg = f"the data has no fixed lists; put them into {str(place)!r}, or take --lists live"
@@ -183,10 +192,10 @@ def _record(judge: Judge, case: Case) -> Record:
     """Judge a question; a failure is a record too, and nothing in it is made up."""
     try:
         return judge.record(case)
-    except ConfigurationError:  # no question is to blame, and no other would go better
-        raise
     except Exception as error:  # one question must not end the evaluation: whatever a component raises
-        cause = error.__cause__ or error
+        cause = error.__cause__ or error  # a pipeline has words of its own around it
+        if isinstance(cause, ConfigurationError):  # no question is to blame, and no other would go better
+            raise cause from None
         why = (str(cause).strip().splitlines() or ["no message"])[0]
         none = dict.fromkeys(("verdict", "score", "probabilities", "rule", "action", "strips", "support", "gap"))
         # With its label it counts as a wrong verdict, where it would have had to be right.

@@ -23,7 +23,7 @@ from haystack_integrations.crag.refining.signals import SIGNALS
 LEAST_QUESTIONS: Final = 20
 """With fewer questions that have labelled sentences nothing is fitted."""
 
-_LEAST_SOURCES: Final = 3
+LEAST_SOURCES: Final = 3
 """One to judge, and two for the first stage to be fitted on one and say of the other what the second is fitted on."""
 
 # Inverse strength of the regularisation; three times less costs nothing, ten times less a hundredth of F1.
@@ -65,10 +65,10 @@ def fit_measured(lists: Sequence[Measured], notes: Mapping[str, Any] | None = No
         )
         raise ConfigurationError(msg)
     sources = len({each.group for each in lists})
-    if sources < _LEAST_SOURCES:
+    if sources < LEAST_SOURCES:
         msg = (
             f"the questions with gold_sentences are about {sources} source{'s' if sources > 1 else ''}, but at least "
-            f"{_LEAST_SOURCES} are needed to hold some out; label sentences of others, too"
+            f"{LEAST_SOURCES} are needed to hold some out; label sentences of others, too"
         )
         raise ConfigurationError(msg)
     alone, among = _held_out(lists, c)

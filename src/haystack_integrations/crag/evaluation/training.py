@@ -152,33 +152,42 @@ def check_leaks(dataset: Dataset) -> None:
     """
     Refuse questions that stand in another split of the same folder, too: figures there would be no held-out figures.
 
-    The same wording about other documents is another question ("What is the conclusion of this report?").
-
     :param dataset: The data set, with the split that is fitted on.
     :raises CalibrationError: With some of the questions, and the way out.
     """
-    own: dict[str, list[Case]] = {}
-    for case in dataset.cases:
-        own.setdefault(wording(case.question), []).append(case)
     for other in sorted(dataset.folder.iterdir()):
-        file = other / QUERIES
-        if other.name == dataset.split or not file.is_file() or _is_corrected(other, dataset):
+        if other.name == dataset.split or not (other / QUERIES).is_file() or _is_corrected(other, dataset):
             continue
-        same = [(case, gold, labelled) for asked, gold, labelled in _keys(other) for case in own.get(asked, ())]
-        shared = sorted(
-            {
-                case.id
-                for case, gold, labelled in same
-                if not gold.isdisjoint(case.gold) or labelled == {*case.gold, *case.partial}
-            }
-        )
-        if shared:
+        if shared := shared_with(dataset, other):
             msg = (
                 f"{len(shared)} questions of split {dataset.split!r} stand in {other.name!r}, too, about the same "
                 f"documents: {shared[:_SHOWN]}; what is fitted here would be judged there on what it has seen. "
                 f"{_way_out(dataset, other)}"
             )
             raise CalibrationError(msg)
+
+
+def shared_with(dataset: Dataset, other: Path) -> list[str]:
+    """
+    Find the questions that stand in another split, too.
+
+    The same wording about other documents is another question ("What is the conclusion of this report?").
+
+    :param dataset: The data set, with its split.
+    :param other: Folder of the other split.
+    :returns: Their ids here, in order.
+    """
+    own: dict[str, list[Case]] = {}
+    for case in dataset.cases:
+        own.setdefault(wording(case.question), []).append(case)
+    same = [(case, gold, labelled) for asked, gold, labelled in _keys(other) for case in own.get(asked, ())]
+    return sorted(
+        {
+            case.id
+            for case, gold, labelled in same
+            if not gold.isdisjoint(case.gold) or labelled == {*case.gold, *case.partial}
+        }
+    )
 
 
 def _is_corrected(other: Path, dataset: Dataset) -> bool:

@@ -1,6 +1,6 @@
 """Grade retrieved documents by a calibration: what HeuristicGrader does when it is given no weights."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,7 +69,8 @@ def grade(
     :returns: Scores, reasons and signals.
     :raises ConfigurationError: When the calibration was made on the lists of other retrievers.
     """
-    _check_retrievers(documents, calibration)
+    if calibration.retrievers:
+        check_retrievers(_retrievers_of(documents), calibration)
     everything = [*documents, *beside]
     texts = [_text(document, title_field) for document in everything]
     opinion, how = _judged(query, texts, calibration, reader, statistics)
@@ -171,22 +172,31 @@ def check_encoder(calibration: Calibration, encoder: str) -> None:
         raise ConfigurationError(msg)
 
 
-def _check_retrievers(documents: Sequence[Document], calibration: Calibration) -> None:
-    """Refuse lists of other retrievers than those the calibration was made on: their errors are other ones."""
-    if not calibration.retrievers:
-        return
+def check_retrievers(used: Collection[str], calibration: Calibration) -> None:
+    """
+    Refuse lists of other retrievers than those the calibration was made on: their errors are other ones.
+
+    :param used: Names of the retrievers; none where they are not known.
+    :param calibration: The trained judgement.
+    :raises ConfigurationError: With both.
+    """
+    if calibration.retrievers and not set(used) <= set(calibration.retrievers):
+        msg = (
+            f"the calibration was made on lists of {sorted(calibration.retrievers)}, but these documents come from "
+            f"{sorted(used)}; calibrate on lists of this pipeline: `crag calibrate DIR --lists live --pipeline NAME`"
+        )
+        raise ConfigurationError(msg)
+
+
+def _retrievers_of(documents: Sequence[Document]) -> set[str]:
+    """Name what found documents, as far as a joiner says so."""
     used: set[str] = set()
     for document in documents:
         known = crag_meta(document)
         # What a correction brings from the web is judged beside the rest, by whatever calibration there is.
         found = None if known.get("origin") == "web" else known.get("retrievers")
         used |= set(found) if isinstance(found, dict) else set()
-    if not used <= set(calibration.retrievers):
-        msg = (
-            f"the calibration was made on lists of {sorted(calibration.retrievers)}, but these documents come from "
-            f"{sorted(used)}; calibrate on lists of this pipeline: `crag calibrate DIR --lists live --pipeline NAME`"
-        )
-        raise ConfigurationError(msg)
+    return used
 
 
 def _signals(opinion: Opinion, n: int) -> Features:

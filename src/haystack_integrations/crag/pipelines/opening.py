@@ -1,5 +1,6 @@
 """Open a store, and find the models of a pipeline, by what a user says: command line and server share these doors."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
@@ -14,9 +15,11 @@ from haystack_integrations.crag.components.answer_generator import AnswerGenerat
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
 from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
+from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.index_fields import holds_documents
 from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.pipelines.roles import roles_of
+from haystack_integrations.crag.refining.model import has_strip_model
 from haystack_integrations.crag.settings import INDEX_SETTING, STORE_SETTING, STORE_URL_SETTING, configured, path_of
 from haystack_integrations.crag.store_profiles import (
     display_url,
@@ -30,6 +33,7 @@ from haystack_integrations.crag.store_profiles import (
 ELASTICSEARCH: Final = "elasticsearch"
 MEMORY: Final = "in_memory"
 INDEX: Final = "crag"
+_MODEL_FREE: Final = ("lexical", "embedding", "calibrated")
 _DOTTED: Final = r"v?\d+(?:\.\d+)+"
 _OF_NO_NAME: Final = set('*?," \\|#')  # Elasticsearch takes the first three for several
 
@@ -147,8 +151,8 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
 
     :param name: A shipped pipeline, or the path of a YAML file.
     :param file: What `crag calibrate` wrote, or None.
-    :returns: Arguments of `load`: settings of each part that judges by a calibration, and of the router, which then
-        goes by the calibrated verdict; empty without a file.
+    :returns: Arguments of `load`: settings of each part that judges by a calibration, of the router, which then goes by
+        the calibrated verdict, and as `refined_by`; empty without a file.
     :raises ConfigurationError: When there is no such file, or it cannot be used: now, not at the first question.
     """
     if file is None:
@@ -160,7 +164,32 @@ def calibrated_parts(name: str, file: str | None) -> dict[str, dict[str, str]]:
     if not chosen:
         return {}
     load_calibration(file)
-    return {**chosen, **by_the_set(spec)}
+    return {**chosen, **by_the_set(spec), **refined_by(file, spec)}
+
+
+def refined_by(file: str, spec: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """
+    Choose what lets the last refiner select sentences by one's own calibration.
+
+    :param file: What `crag calibrate` wrote.
+    :param spec: A pipeline as `read` gives it.
+    :returns: Settings of the refiner, as `load` takes them; none where it asks another model, or the file has no
+        sentence model.
+    :raises ConfigurationError: For an unusable file.
+    """
+    name = roles_of(spec).refiner
+    is_free = bool(name) and settings_of(spec["components"][name]).get("scorer", "lexical") in _MODEL_FREE
+    return {name: by_sentences(file)} if is_free and has_strip_model(file) else {}
+
+
+def by_sentences(file: str) -> dict[str, str]:
+    """
+    Say how a refiner goes by a calibration's sentence model.
+
+    :param file: What `crag calibrate` wrote.
+    :returns: Settings of `StripRefiner`.
+    """
+    return {"scorer": "calibrated", "calibration": file, "threshold": "auto"}
 
 
 def check_calibration(file: str) -> None:

@@ -100,9 +100,10 @@ def _sections(title: str, content: str) -> Iterator[_Section]:
     if path and len(path[-1]) <= LONGEST_HEAD:
         yield _Section(path[-1], "\n".join(lines[1 : heads[0][0] if heads else None]), " ".join(above))
     open_ = list[tuple[str, str]]()
-    for number, marks, words_ in heads:
+    for place, (number, marks, words_) in enumerate(heads, 1):
         open_ = [one for one in open_ if len(one[0]) < len(marks)]
-        ends = (other for other, level, _ in heads if other > number and len(level) <= len(marks))
+        # Only those behind it: from the first on, a page of 10,000 headings took a second and a half.
+        ends = (heads[k][0] for k in range(place, len(heads)) if len(heads[k][1]) <= len(marks))
         said = " ".join([*above, *path[-1:], *(words for _, words in open_)])
         yield _Section(words_, "\n".join(lines[number + 1 : next(ends, None)]), said)
         open_.append((marks, words_))
