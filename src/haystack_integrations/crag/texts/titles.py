@@ -97,7 +97,8 @@ def shows(text: str, title: str) -> bool:
     :returns: Whether it does, whatever the case of letters, also as a Markdown heading; where letters have no case
         (Chinese, Korean) also as the beginning of a word.
     """
-    begun, wanted = text.lstrip(_MARKS).casefold(), title[:LONGEST_TITLE].casefold()
+    wanted = title[:LONGEST_TITLE].casefold()
+    begun = text.lstrip(_MARKS)[: len(wanted) + 1].casefold()  # which makes no text shorter; it may have a megabyte
     if not begun.startswith(wanted):
         return False
     following = begun[len(wanted) : len(wanted) + 1]
