@@ -170,3 +170,10 @@ def test_a_chart_of_points_without_end_is_left_out(tell: Any) -> None:
     """A file of a few bytes would fill the memory."""
     many = dimension("numDim", "val", dict.fromkeys(range(100_001), "7"))
     assert "| 7 |" not in tell(NEWER, newer("funnel", many))
+    data = CategoryChartData()
+    data.categories = ["Ann"]
+    for year in range(11):
+        data.add_series(str(year), [7])
+    xml = ChartXmlWriter(XL_CHART_TYPE.COLUMN_CLUSTERED, data).xml
+    assert "| Ann | 7 | 7 |" in tell(CHART, xml.encode())
+    assert "| Ann | 7 |" not in tell(CHART, xml.replace('ptCount val="1"', 'ptCount val="99999"').encode())

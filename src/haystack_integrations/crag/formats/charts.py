@@ -21,6 +21,7 @@ _ALIKE: Final = {
     "surface3DChart": "lineChart",
 }
 _MOST_POINTS: Final = 100_000  # a file of a few bytes may name any number of them
+_MOST_FIGURES: Final = 1_000_000  # of all series
 
 
 def chart_of(data: bytes) -> "Iterator[str | list[list[str]]]":
@@ -36,8 +37,9 @@ def chart_of(data: bytes) -> "Iterator[str | list[list[str]]]":
 
     made: Any = Chart
     chart = made(parse_xml(data), None)  # what it is a part of is not looked at
-    if any(int(place) > _MOST_POINTS for place in chart._chartSpace.xpath(_PLACES)):
-        msg = f"got a chart of more than {_MOST_POINTS} points"
+    farthest = max(map(int, chart._chartSpace.xpath(_PLACES)), default=0)
+    if farthest > _MOST_POINTS or farthest * len(chart._chartSpace.xpath(".//c:ser")) > _MOST_FIGURES:
+        msg = f"got a chart of more than {_MOST_POINTS} points, or {_MOST_FIGURES} figures"
         raise ValueError(msg)
     title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
     yield from filter(None, [" ".join(title.split())])
