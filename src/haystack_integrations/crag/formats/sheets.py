@@ -21,7 +21,7 @@ _FIGURE: Final = re.compile(r"[\W_]*\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
 _MANY: Final = 3  # rows
 _NO_NAME: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+"
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+|.*[?\uff1f]"
 )
 
 
