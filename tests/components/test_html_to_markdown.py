@@ -255,6 +255,47 @@ def test_menus_and_banners_are_left_out(mark: str) -> None:
     assert "Accept" not in converted(page)
 
 
+@pytest.mark.parametrize("last", ["", f"<p>{TEXT}</p>"])
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [
+        (
+            "<ol><li>Go.<ul><li>Now.</li></ul><h4>Keys</h4><p>Ask for them.</p></li></ol>",
+            "1. Go.\n  - Now.\nKeys Ask for them.",
+        ),
+        ("<ul><li><h4>Keys</h4><pre>a\nb</pre><h4>Gates</h4></li></ul>", "- Keys\n```\na\nb\n```\nGates"),
+        ("<dl><dt>Keys</dt><dd><h4>Use</h4><p>Turn it.</p></dd></dl>", "- Keys: Use Turn it."),
+    ],
+)
+def test_the_heading_of_an_item_is_none_of_the_section(items: str, told: str, last: str) -> None:
+    """Behind a list or code it was one with all that the item says, and at the end of a page left out with that."""
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p>{items}{last}</body></html>")
+    assert text.removeprefix(f"# Halls\n\n{TEXT}\n\n").removesuffix(f"\n\n{TEXT}") == told
+
+
+@pytest.mark.parametrize(
+    "quoted", ["Two{}three{}four", "<p>Two</p>{}<ul><li>three</li></ul>{}four", "{}<p>Two</p><p>three</p>{}four"]
+)
+def test_what_is_quoted_in_a_cell_is_read(quoted: str) -> None:
+    """As in the pages of a forum: the quotation was left out, or what stands behind it."""
+    cell = quoted.format("<blockquote>", "</blockquote>")
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><table><tr><td>One</td><td>{cell}</td></tr></table></body>")
+    assert {"One", "Two", "three", "four"} <= set(text.split())
+
+
+def test_the_caption_of_a_table_that_only_places_sections_is_read() -> None:
+    """It was left out."""
+    table = f"<table><caption>Rules of 2026</caption><tr><td><h2>Keys</h2><p>{TEXT}</p></td></tr></table>"
+    assert converted(f"<body><h1>Halls</h1>{table}</body>") == f"# Halls\n\nRules of 2026\n\n## Keys\n\n{TEXT}"
+
+
+def test_what_is_underlined_is_told_without_tags() -> None:
+    """They stood in the text, and a search for the word met another one."""
+    assert converted(f"<body><h1>Halls</h1><p><u>Never</u> <a href='x'><u>open</u></a> it. {TEXT}</p></body>").endswith(
+        f"Never open it. {TEXT}"
+    )
+
+
 @pytest.mark.parametrize(
     "part",
     [

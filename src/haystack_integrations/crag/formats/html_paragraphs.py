@@ -22,7 +22,7 @@ _SECTIONS: Final = f".//li[section[*[{_IS_HEADING}]] or contains(@class, 'blockL
 _LAYOUT: Final = f".//*[{_IS_HEADING}][following-sibling::*]"
 _SHOWN: Final = frozenset(("output", "blink", "marquee"))  # left out as others are that lxml does not know
 _KNOWN: Final = (defs.tags - _SHOWN) | set("dialog frame listing main noframes picture rb rtc template xml xmp".split())
-_PARTS: Final = ("thead", "tbody", "tfoot", "tr", "td")
+_PARTS: Final = ("caption", "thead", "tbody", "tfoot", "tr", "td")
 
 
 def without_layout(body: HtmlElement) -> None:
@@ -60,6 +60,8 @@ def with_paragraphs(body: HtmlElement) -> None:
 
     :param body: The body of a page, changed in place.
     """
+    for quoted in [one for one in body.iter("blockquote") if is_in(one, "td", "th")]:
+        quoted.tag = "div"  # in a cell it is left out with all that is in it
     for block in list(body.iter(*_BLOCKS)):
         around: Any = block.getparent()
         while around is not None and around.tag in _INLINE:
