@@ -283,6 +283,23 @@ def test_what_is_quoted_in_a_cell_is_read(quoted: str) -> None:
     assert {"One", "Two", "three", "four"} <= set(text.split())
 
 
+@pytest.mark.parametrize("tag", ["td", "th"])
+@pytest.mark.parametrize("cell", ["<p>Use <b>this</b>.</p>Or that.", "<div>Use <code>this</code>.</div>Or<br>that."])
+def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -> None:
+    """It was left out where the paragraph has a part of its own."""
+    table = f"<table><tr><{tag}>Key</{tag}><{tag}>{cell}</{tag}></tr><tr><td>a</td><td>b</td></tr></table>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{table}</body>")
+    assert re.search(r"\| Key \| Use \S+this\S+ ?\. Or that\. \|", text)
+
+
+def test_names_of_columns_that_are_too_long_for_each_row_of_a_list_are_told_once() -> None:
+    """Of a table in an item they were left out."""
+    name = "What is to be done with it before the holidays" * 5
+    table = f"<table><tr><th>Key</th><th>{name}</th></tr><tr><td>A</td><td>Lock</td></tr></table>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><ul><li>Rules{table}</li></ul></body>")
+    assert text.endswith(f"- Rules\n  - Key: {name}\n  - A: Lock")
+
+
 def test_the_caption_of_a_table_that_only_places_sections_is_read() -> None:
     """It was left out."""
     table = f"<table><caption>Rules of 2026</caption><tr><td><h2>Keys</h2><p>{TEXT}</p></td></tr></table>"

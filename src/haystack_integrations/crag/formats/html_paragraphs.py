@@ -66,7 +66,9 @@ def with_paragraphs(body: HtmlElement) -> None:
         around: Any = block.getparent()
         while around is not None and around.tag in _INLINE:
             around.tag, around = "div", around.getparent()
-    for box in [body, *body.iter(*_BOXES)]:
+    # Of a cell, what stands behind a paragraph with a part of its own, as a name in bold, were left out.
+    cells = [cell for cell in body.iter("td", "th") if any(part.tag in _BLOCKS for part in cell)]
+    for box in [body, *body.iter(*_BOXES), *cells]:
         _wrap(box)
     for box in list(body.iter(*_BOXES)):
         if is_in(box, "li", "dd", "td", "th"):
