@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
 from haystack_integrations.crag.formats.escaping import escaped
-from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_row
+from haystack_integrations.crag.texts.table_heads import as_one_row, can_stand_above
 
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
@@ -157,7 +157,7 @@ def table_of(table: Sequence[Sequence[str]]) -> list[str]:
     if max(map(_words, names)) > _LONGEST_NAME or _is_nameless(columns):  # the first row is one like the others
         names, others = ("",) * len(names), rows
     is_long = not any(names) or any(sum(map(_words, row)) > _LONGEST_ROW for row in others)
-    if others and (is_long or sum(map(len, names)) > LONGEST_NAMES):
+    if others and (is_long or not can_stand_above(names)):
         key = max(range(len(names)), key=lambda column: len({row[column] for row in others if _names(row[column])}))
         return [part for row in others for part in _section(names, row, key)]
     return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]
