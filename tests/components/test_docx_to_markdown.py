@@ -501,6 +501,21 @@ def test_a_level_shows_and_counts_what_is_above_it_as_it_says(
     assert lines_of(file) == wanted
 
 
+def test_a_list_shows_a_level_in_its_own_way_where_it_says_so() -> None:
+    """Its clauses had the numbers of another list: of (A) and (B), no question on clause (B) found one."""
+    file = numbered_file()
+    look = '<w:start w:val="1"/><w:numFmt w:val="upperLetter"/><w:lvlText w:val="(%2)"/>'
+    own = f'<w:lvlOverride w:ilvl="1"><w:lvl w:ilvl="1">{look}</w:lvl></w:lvlOverride>'
+    file.part.numbering_part.element.append(parse_xml(NUM.format(ns=nsdecls("w"), id=93, anew=own)))
+    file.add_heading("Payment", 1)
+    add(file, "Fixed", 1, 93)
+    add(file, "Due", 1, 93)
+    add(file, "later", 2, 93)
+    file.add_heading("Term", 1)
+    add(file, "Two years", 1)
+    assert lines_of(file) == ["# 4. Payment", "(A) Fixed", "(B) Due", "(a) later", "# 5. Term", "5.1 Two years"]
+
+
 def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:
     """Word writes a list of a style so, once for each: no clause of a contract in such a style had its number."""
     file = numbered_file()
