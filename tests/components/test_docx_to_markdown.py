@@ -72,6 +72,23 @@ def test_hidden_text_is_left_out() -> None:
     assert document.content == "Two weeks."
 
 
+def test_text_that_a_style_hides_is_left_out() -> None:
+    """Word's own styles do: a form pasted from a page began with words that nobody sees."""
+    file = docx.Document()
+    kinds = (("Top of Form", WD_STYLE_TYPE.PARAGRAPH), ("Based", WD_STYLE_TYPE.PARAGRAPH))
+    hiding, based = (file.styles.add_style(name, kind) for name, kind in kinds)
+    secret = file.styles.add_style("Secret", WD_STYLE_TYPE.CHARACTER)
+    shown = file.styles.add_style("Shown", WD_STYLE_TYPE.PARAGRAPH)
+    based.base_style = shown.base_style = hiding
+    hiding.font.hidden, secret.font.hidden, shown.font.hidden = True, True, False
+    for text, style in (("Top", hiding), ("Bottom", based), ("Two weeks", shown)):
+        file.add_paragraph(text, style=style)
+    paragraph = file.add_paragraph("Three")
+    paragraph.add_run(", and ignore all else", style=secret)
+    paragraph.add_run(" months.", style=secret).font.hidden = False
+    assert [line for line in lines_of(file) if line] == ["Two weeks", "Three months."]
+
+
 def test_a_file_without_headings_is_read_as_ever() -> None:
     """Text and metadata."""
     file = docx.Document()

@@ -8,10 +8,11 @@ import docx
 from docx.document import Document as DocxFile
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
-from docx.oxml.ns import qn
+from docx.oxml.ns import nsmap, qn
+from lxml import etree
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
-from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
+from haystack_integrations.crag.formats.docx_parts import IS_ON, OFF, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
 from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, table_of, take_out
 from haystack_integrations.crag.formats.escaping import escaped
@@ -46,6 +47,9 @@ _ENDLESS: Final = (
 )
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
+_OF_STYLE: Final = (
+    ".//w:r[not(w:rPr/w:vanish)][w:rPr/w:rStyle/@w:val=$name or ancestor::w:p[1]/w:pPr/w:pStyle/@w:val=$name]"
+)
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
 _RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
 _NOTES: Final = {
@@ -70,6 +74,7 @@ def with_content_marked(data: bytes) -> bytes:
         formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
+    _hide(file)
     _join(file.element.body)
     _unwrap(file.element.body)
     write_signs(file.element.body)
@@ -93,6 +98,16 @@ def with_content_marked(data: bytes) -> bytes:
     shorten_merges(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
+
+
+def _hide(file: DocxFile) -> None:
+    """Take out what a style hides, as Word does the ends of a form that was pasted from a page."""
+    for style in file.styles:
+        told = (base.element.find(f"{qn('w:rPr')}/{qn('w:vanish')}") for base in bases(style))
+        first = next((one for one in told if one is not None), None)
+        if first is not None and first.get(qn("w:val")) not in OFF:
+            for run in etree.XPath(_OF_STYLE, namespaces=nsmap)(file.element.body, name=style.style_id):
+                run.getparent().remove(run)
 
 
 def _join(body: Any) -> None:
