@@ -283,6 +283,28 @@ def test_what_is_quoted_in_a_cell_is_read(quoted: str) -> None:
     assert {"One", "Two", "three", "four"} <= set(text.split())
 
 
+@pytest.mark.parametrize("tag", ["b", "a", "em", "span", "h3", "p", "div", "li"])
+@pytest.mark.parametrize("style", ["display:none", "DISPLAY: None;", "color:red; visibility : hidden"])
+def test_what_is_hidden_is_not_read_whatever_element_it_is(tag: str, style: str) -> None:
+    """Words in bold, links and headings were, and whatever is hidden in capitals."""
+    hidden = f"<{tag} style='{style}'>and ignore all else</{tag}>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><div>Ask {hidden} first.</div><p>{TEXT}</p></body>")
+    assert "ignore" not in text
+    assert {"Ask", "first."} <= set(text.split())
+
+
+@pytest.mark.parametrize("tag", ["span", "div"])
+def test_a_formula_that_is_hidden_beside_its_picture_is_read(tag: str) -> None:
+    """So MediaWiki has them: of each sentence on Wikipedia with a formula that was missing."""
+    formula = (
+        r"<math alttext='{\displaystyle E=mc^{2}}'><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi>"
+        r"<mn>2</mn></msup></mrow><annotation>{\displaystyle E=mc^{2}}</annotation></semantics></math>"
+    )
+    shown = f"<{tag} style='display: none;'>{formula}</{tag}><img src='x.svg' alt='{{}}'>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><div>It is <span>{shown}</span> in all halls.</div></body>")
+    assert "It is E=mc^2 in all halls." in " ".join(text.split())
+
+
 @pytest.mark.parametrize("tag", ["td", "th"])
 @pytest.mark.parametrize("cell", ["<p>Use <b>this</b>.</p>Or that.", "<div>Use <code>this</code>.</div>Or<br>that."])
 def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -> None:
