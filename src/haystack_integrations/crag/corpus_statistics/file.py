@@ -153,8 +153,9 @@ def _checked(body: dict[str, Any], path: str) -> CorpusStatistics:
     try:
         known = _Body.model_validate(body)
     except ValidationError as error:
-        where = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        msg = f"the statistics {path!r} have no usable {where[:80]!r}, wanted a number >= 0; {_AGAIN}"
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        msg = f"the statistics {path!r} have no usable {where[:80]!r} ({first['msg']}); {_AGAIN}"
         raise ConfigurationError(msg) from None
     if max(known.terms.values(), default=0) > known.documents:
         msg = f"the statistics {path!r} have a term in more than all {known.documents} documents; {_AGAIN}"
