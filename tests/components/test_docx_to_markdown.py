@@ -72,6 +72,20 @@ def test_hidden_text_is_left_out() -> None:
     assert document.content == "Two weeks."
 
 
+def test_the_table_of_contents_is_left_out() -> None:
+    """It has the words of all headings: a question on one of them was answered by it alone."""
+    file = docx.Document()
+    names = ("toc 1", "toc 9", "table of figures", "Own")
+    styles = [file.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH) for name in names]
+    styles[-1].base_style = styles[0]
+    for style in styles:
+        file.add_paragraph("1\tNotice period\t3", style=style)
+    file.add_paragraph("Abbreviations", style="TOC Heading")  # of what is to be no part of it, too
+    file.add_heading("Notice period", 1)
+    file.add_paragraph("Three months.")
+    assert lines_of(file) == ["# Abbreviations", "# Notice period", "Three months."]
+
+
 def test_text_that_a_style_hides_is_left_out() -> None:
     """Word's own styles do: a form pasted from a page began with words that nobody sees."""
     file = docx.Document()

@@ -22,6 +22,7 @@ from haystack_integrations.crag.formats.office_parts import completed
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
+_CONTENTS: Final = re.compile(r"(?i)toc [1-9]|table of figures")
 _OUTLINED: Final = tuple("012345678")  # 9 is body text
 _LONGEST: Final = 200  # characters of a heading that no style says is one
 # Inserted or moved text, controls of a form, fields: the reader looks into none of them.
@@ -75,6 +76,7 @@ def with_content_marked(data: bytes) -> bytes:
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
     _hide(file)
+    _leave_out_contents(file)
     _join(file.element.body)
     _unwrap(file.element.body)
     write_signs(file.element.body)
@@ -108,6 +110,16 @@ def _hide(file: DocxFile) -> None:
         if first is not None and first.get(qn("w:val")) not in OFF:
             for run in etree.XPath(_OF_STYLE, namespaces=nsmap)(file.element.body, name=style.style_id):
                 run.getparent().remove(run)
+
+
+def _leave_out_contents(file: DocxFile) -> None:
+    """Leave out the table of contents: it has the words of all headings, and answers nothing that they stand above."""
+    named = {
+        style.style_id for style in file.styles if any(_CONTENTS.fullmatch(one.name or "") for one in bases(style))
+    }
+    for line in file.element.body.xpath(".//w:p[w:pPr/w:pStyle][not(parent::w:tc)]"):
+        if line.style in named:
+            line.getparent().remove(line)
 
 
 def _join(body: Any) -> None:
