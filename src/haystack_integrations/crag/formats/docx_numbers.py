@@ -109,7 +109,7 @@ class Numbers:
         number = next((one for one, _ in said if one is not None), None)
         num = self._nums.get(number)
         known = None if num is None else self._lists.get(_value(num, "w:abstractNumId"))
-        if known is None:
+        if num is None or known is None:
             return ""
         names = {style.style_id for style in styles}
         of_style = (at for at, level in known.levels.items() if level.style in names)
