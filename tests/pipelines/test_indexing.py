@@ -158,6 +158,19 @@ def test_each_passage_of_a_file_begins_with_the_words_of_its_path(tmp_path, stor
     assert {document.meta["title"] for document in found} == {"hr travel policy"}
 
 
+@pytest.mark.parametrize("columns", [3, 28, 40])
+def test_each_passage_of_a_wide_table_has_the_names_of_its_columns(columns, tmp_path, store):
+    """With 28 of them all but the first were rows of nothing but numbers."""
+    head = [f"Metric {n:02}" for n in range(columns)]
+    rows = [[f"Plant {row}", *map(str, range(100 * row, 100 * row + columns - 1))] for row in range(30)]
+    (tmp_path / "wide.csv").write_text("\n".join(map(",".join, [head, *rows])))
+    index(tmp_path, store)
+    passages = [one.content for one in store.filter_documents()]
+    assert len(passages) > 1
+    assert all("Metric" in passage for passage in passages)
+    assert sum(passage.count("Plant") for passage in passages) >= len(rows)
+
+
 def test_a_second_run_writes_and_deletes_nothing(folder, store):
     """Also under another kind of base directory path, as long as the names are the same."""
     index(folder, store, base=folder)
