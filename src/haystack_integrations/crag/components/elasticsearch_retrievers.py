@@ -14,7 +14,7 @@ from haystack_integrations.crag.elasticsearch import search as searching
 from haystack_integrations.crag.elasticsearch.spelling import search_words, search_words_async
 from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.searches import Filters, State, filters_for, limit_of
+from haystack_integrations.crag.searches import Filters, State, filters_for, limit_of, told
 from haystack_integrations.crag.settings import check_positive, check_whole
 
 _EXACT = "0"
@@ -98,8 +98,10 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         """
         store, limit, asked = self._document_store, limit_of(state, self.timeout_s), self._asked(filters, top_k)
         if self._fuzziness == _EXACT:
-            return search_words(store, query, *asked, limit).result()
-        return searching.search(store, asking.words_request(query, self._fuzziness, *asked), limit).result()
+            found = search_words(store, query, *asked, limit)
+        else:
+            found = searching.search(store, asking.words_request(query, self._fuzziness, *asked), limit)
+        return told(found, asked[1], store._index).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -108,9 +110,10 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         """Search on the event loop; see `run`."""
         store, limit, asked = self._document_store, limit_of(state, self.timeout_s), self._asked(filters, top_k)
         if self._fuzziness == _EXACT:
-            return (await search_words_async(store, query, *asked, limit)).result()
-        request = asking.words_request(query, self._fuzziness, *asked)
-        return (await searching.search_async(store, request, limit)).result()
+            found = await search_words_async(store, query, *asked, limit)
+        else:
+            found = await searching.search_async(store, asking.words_request(query, self._fuzziness, *asked), limit)
+        return told(found, asked[1], store._index).result()
 
     def _asked(self, filters: Filters, top_k: int | None) -> tuple[Filters, int]:
         chosen = filters_for(self._filter_policy, self._filters, filters)
@@ -147,8 +150,9 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
         self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None, state: State = None
     ) -> dict[str, Any]:
         """Search by the question's embedding; see `ReportingBM25Retriever.run`."""
-        limit = limit_of(state, self.timeout_s)
-        return searching.search(self._document_store, self._request(query_embedding, filters, top_k), limit).result()
+        limit, request = limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
+        found = searching.search(self._document_store, request, limit)
+        return told(found, request["size"], self._document_store._index).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -156,7 +160,8 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
         limit, request = limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
-        return (await searching.search_async(self._document_store, request, limit)).result()
+        found = await searching.search_async(self._document_store, request, limit)
+        return told(found, request["size"], self._document_store._index).result()
 
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = filters_for(self._filter_policy, self._filters, filters)
