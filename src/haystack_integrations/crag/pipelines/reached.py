@@ -15,7 +15,8 @@ from haystack_integrations.crag.sockets import sockets_of
 
 def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
-    Refuse inputs and outputs at the end of a file that name a socket which its part does not have.
+    Refuse inputs and outputs at the end of a file that name a socket which its part does not have, and filters that one
+    search would get and another not: it would find what they close.
 
     :param pipeline: A loaded pipeline.
     :param spec: Its YAML, as `read` gives it.
@@ -34,6 +35,7 @@ def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
                 f"from {sorted(known)}"
             )
             raise ConfigurationError(msg)
+    _check_filters(pipeline, {path: name for what, name, path in ends if what == "input"})
 
 
 def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
@@ -78,6 +80,24 @@ def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
     """
     edges = pipeline.graph.out_edges(name, data=True)
     return behind(pipeline, {taker for _, taker, edge in edges if edge["from_socket"].name == output})
+
+
+def _check_filters(pipeline: Pipeline, given: Mapping[str, str]) -> None:
+    """Refuse filters that a run gives to some of the searches only; a retriever may take them under several names."""
+    sockets = {
+        f"{name}.{key}": bool(socket.senders) or f"{name}.{key}" in given
+        for name in pipeline.graph.nodes
+        if "documents" in (sockets_of(pipeline.get_component(name), "output") or {})
+        for key, socket in (sockets_of(pipeline.get_component(name), "input") or {}).items()
+        if key.partition("_")[0] == "filters"
+    }
+    named = sorted({given[path] for path in sockets if path in given})
+    if named and (open_ := [path for path, is_given in sockets.items() if not is_given]):
+        msg = (
+            f"the input {named[0]!r} at the end of the file leads to some searches, and not to {' and '.join(open_)}, "
+            f"which would find what it closes; add {open_[0]} to its line, or give that a line of its own"
+        )
+        raise ConfigurationError(msg)
 
 
 def _last(spec: Mapping[str, Any]) -> set[str]:
