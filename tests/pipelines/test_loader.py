@@ -489,6 +489,23 @@ def test_a_store_is_searched_by_the_retrievers_that_another_one_holds_in_a_mappi
         load(file, store=store)
 
 
+@pytest.mark.parametrize("name", ["corrective_retrieval", "heuristic_rag"])
+def test_a_pipeline_that_searches_by_words_only_is_written_for_a_server_too(name: str, tmp_path: Path) -> None:
+    """As the page on one's own pipelines tells to make it; the joiner was told of the vectors' scores all the same."""
+    spec = yaml.safe_load(source(name))
+    del spec["components"]["dense"], spec["components"]["fuse"]["init_parameters"]["similarity"]
+    for settings in (one["init_parameters"] for one in spec["components"].values()):
+        for told in (settings, settings.get("strategy", {}), *settings.get("strategies", ())):
+            if isinstance(told.get("weights"), dict):
+                del told["weights"]["dense"]
+    spec["connections"] = [one for one in spec["connections"] if "dense" not in str(one)]
+    ends = spec["optional_inputs"]
+    ends |= {key: [path for path in paths if "dense" not in path] for key, paths in ends.items()}
+    (file := tmp_path / "words.yml").write_text(yaml.safe_dump(spec))
+    fuse = Pipeline.loads(export(file, "elasticsearch", "http://127.0.0.1:9")).get_component("fuse")
+    assert (fuse.weights, fuse.similarity) == ({"bm25": 1.0}, None)
+
+
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
     with pytest.raises(ConfigurationError, match=r"may choose 'web', but nothing is connected to 'web'"):

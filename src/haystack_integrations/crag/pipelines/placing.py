@@ -24,6 +24,7 @@ Spec = dict[str, Any]
 _STORE: Final = "document_store"
 _EMBEDDER: Final = "text_embedder"
 _INNER: Final = "retriever"
+_SIMILARITY: Final = "similarity"
 _STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
 
 
@@ -39,7 +40,8 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     changed: Spec = plain_copy(dict(spec))
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
-        changed["components"][name] = _with_store(_laid_over(part, profile.components.get(name, {})), document_store)
+        over = _of_its_lists(part, profile.components.get(name, {}))
+        changed["components"][name] = _with_store(_laid_over(part, over), document_store)
     return changed
 
 
@@ -132,6 +134,15 @@ def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
 
 def _takes(part: Mapping[str, Any], setting: str) -> bool:
     return setting in signature(import_class_by_name(part["type"]).__init__).parameters
+
+
+def _of_its_lists(part: Spec, over: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out of a profile what it says of the scores of lists that a joiner of one's own does not have."""
+    settings, lists = dict(settings_of(over)), settings_of(part).get("weights") or ()
+    if said := settings.pop(_SIMILARITY, None):
+        own = {name: kind for name, kind in said.items() if name in lists}
+        over = {**over, "init_parameters": {**settings, **({_SIMILARITY: own} if own else {})}}
+    return over
 
 
 def _laid_over(under: Spec, over: Mapping[str, Any], *, is_same: bool = False) -> Spec:
