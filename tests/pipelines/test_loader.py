@@ -506,6 +506,16 @@ def test_a_pipeline_that_searches_by_words_only_is_written_for_a_server_too(name
     assert (fuse.weights, fuse.similarity) == ({"bm25": 1.0}, None)
 
 
+def test_a_part_for_another_kind_of_store_is_named(store: Any, tmp_path: Path) -> None:
+    """As of a file that was exported for Elasticsearch; which part it was of ten, nobody said."""
+    file = tmp_path / "exported.yml"
+    file.write_text(export("corrective_retrieval", "elasticsearch", "http://127.0.0.1:9"), "utf-8")
+    with pytest.raises(ConfigurationError, match=r"'bm25', of .* write one for a InMemoryDocumentStore into the file"):
+        load(file, store=store)
+    with pytest.raises(ConfigurationError, match=r"'bm25', of the type InMemory.* top_k .* correct its settings"):
+        load("corrective_retrieval", store=store, bm25={"top_k": 0})
+
+
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:
     """A run that chose it would end without a word."""
     with pytest.raises(ConfigurationError, match=r"may choose 'web', but nothing is connected to 'web'"):

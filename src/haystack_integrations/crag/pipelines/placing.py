@@ -12,7 +12,7 @@ from haystack.core.serialization import component_from_dict, generate_qualified_
 
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, CragError
 from haystack_integrations.crag.pipelines.forms import exchanged, parts_in, settings_of
 from haystack_integrations.crag.pipelines.given import check_settings
 from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
@@ -76,7 +76,7 @@ def place_on(
             )
             raise ConfigurationError(msg)
         check_settings(part, f"the component {name!r}")
-        placed[name] = _made(part, store)
+        placed[name] = _placed(name, part, store)
     return spec, placed
 
 
@@ -167,6 +167,20 @@ def _with_store(part: Spec, document_store: Spec) -> Spec:
         for name, value in settings_of(part).items()
     }
     return {**part, "init_parameters": parameters}
+
+
+def _placed(name: str, part: Spec, store: Any) -> Any:
+    """Make a part of a pipeline on a live store; what is for another kind of store does not say which part it is."""
+    try:
+        return _made(part, store)
+    except CragError:
+        raise
+    except (TypeError, ValueError) as error:
+        kind, way = part["type"].rpartition(".")[2], "correct its settings"
+        if _STORE in str(error):
+            way = f"write one for a {type(store).__name__} into the file, or pass it: load(..., {name}=...)"
+        msg = f"the component {name!r}, of the type {kind}, cannot be made: {error}; {way}"
+        raise ConfigurationError(msg) from error
 
 
 def _made(part: Spec, store: Any) -> Any:
