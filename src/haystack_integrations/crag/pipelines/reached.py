@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from haystack import Pipeline
 
+from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.passes import Needs, behind, needs_of, running, waiting
 from haystack_integrations.crag.pipelines.forms import inputs_of
@@ -15,8 +17,8 @@ from haystack_integrations.crag.sockets import sockets_of
 
 def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
-    Refuse inputs and outputs at the end of a file that name a socket which its part does not have, and filters that one
-    search would get and another not: it would find what they close.
+    Refuse inputs and outputs at the end of a file that name a socket which its part does not have, and what a run
+    closes and a part would leave open: filters that some searches get only, a web that is asked against its word.
 
     :param pipeline: A loaded pipeline.
     :param spec: Its YAML, as `read` gives it.
@@ -35,7 +37,9 @@ def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
                 f"from {sorted(known)}"
             )
             raise ConfigurationError(msg)
-    _check_filters(pipeline, {path: name for what, name, path in ends if what == "input"})
+    given = {path: name for what, name, path in ends if what == "input"}
+    _check_filters(pipeline, given)
+    _check_web(pipeline, given)
 
 
 def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
@@ -98,6 +102,20 @@ def _check_filters(pipeline: Pipeline, given: Mapping[str, str]) -> None:
             f"which would find what it closes; add {open_[0]} to its line, or give that a line of its own"
         )
         raise ConfigurationError(msg)
+
+
+def _check_web(pipeline: Pipeline, given: Mapping[str, str]) -> None:
+    """Refuse a web search that is not told where a run forbids the web: the question would leave all the same."""
+    parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
+    guards = [f"{name}.web" for name, part in parts.items() if isinstance(part, QuestionGuard)]
+    for path, name in ((path, name) for path in guards if path in given for name in parts):
+        part, is_told = parts[name], not given.keys().isdisjoint((f"{name}.state", f"{name}.enabled"))
+        if isinstance(part, WebFallback) and not is_told and not (sockets_of(part, "input") or {})["state"].senders:
+            msg = (
+                f"{name!r} would ask the web also in a run with {given[path]}=False, as nothing tells it; connect the "
+                f"state to {name}.state, or name {name}.enabled beside {path} at the end of the file"
+            )
+            raise ConfigurationError(msg)
 
 
 def _last(spec: Mapping[str, Any]) -> set[str]:
