@@ -506,6 +506,17 @@ def test_a_pipeline_that_searches_by_words_only_is_written_for_a_server_too(name
     assert (fuse.weights, fuse.similarity) == ({"bm25": 1.0}, None)
 
 
+@pytest.mark.parametrize("name", sorted({*names()} - {"indexing"}))
+def test_a_preset_takes_the_place_of_a_files_thresholds(store: Any, name: str) -> None:
+    """Half of the files have their own, beside which `conservative` changed nothing, and nobody said so."""
+    model = MockChatGenerator("Yes.")
+    rag = load(name, store=store, generator=model, router={"preset": "conservative"})
+    held = rag.run(query=QUESTION, **({} if name == "baseline_rag" else {"mode": "observe"}))["crag"]["trail"][-1]
+    assert (held["thresholds"]["upper"], held["thresholds"]["lower"]) == (0.8, 0.4)
+    own = load(name, store=store, generator=model, router={"preset": "conservative", "upper": 0.9})
+    assert own.pipeline.get_component("router").upper == 0.9
+
+
 def test_a_part_for_another_kind_of_store_is_named(store: Any, tmp_path: Path) -> None:
     """As of a file that was exported for Elasticsearch; which part it was of ten, nobody said."""
     file = tmp_path / "exported.yml"

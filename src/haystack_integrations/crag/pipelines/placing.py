@@ -10,6 +10,7 @@ from typing import Any, Final, get_args, get_type_hints
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, generate_qualified_class_name, import_class_by_name
 
+from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError, CragError
@@ -26,6 +27,9 @@ _EMBEDDER: Final = "text_embedder"
 _INNER: Final = "retriever"
 _SIMILARITY: Final = "similarity"
 _STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
+
+_ROUTER: Final = generate_qualified_class_name(CragRouter)
+_OF_PRESET: Final = ("upper", "lower")
 
 
 def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec) -> Spec:
@@ -102,10 +106,13 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param part: The component as the YAML holds it.
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside, but for such
         as only the outer one has. With another embedder, which may be a server's, it becomes one that reports; a
-        mapping that names no type is settings of the embedder, or the retriever, that it has.
+        mapping that names no type is settings of the embedder, or the retriever, that it has. A router's preset takes
+        the place of the thresholds that the file has in its stead.
     :returns: The changed component.
     """
     parameters, own = settings_of(part), dict(settings)
+    if part["type"] == _ROUTER and "preset" in own:  # beside them it would say nothing
+        parameters = {name: value for name, value in parameters.items() if name not in _OF_PRESET}
     for name in (_EMBEDDER, _INNER):
         had, changed = parameters.get(name), own.get(name)
         if isinstance(had, Mapping) and "type" in had and isinstance(changed, Mapping) and "type" not in changed:
