@@ -108,14 +108,16 @@ def _check_web(pipeline: Pipeline, given: Mapping[str, str]) -> None:
     """Refuse a web search that is not told where a run forbids the web: the question would leave all the same."""
     parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
     guards = [f"{name}.web" for name, part in parts.items() if isinstance(part, QuestionGuard)]
-    for path, name in ((path, name) for path in guards if path in given for name in parts):
-        part, is_told = parts[name], not given.keys().isdisjoint((f"{name}.state", f"{name}.enabled"))
-        if isinstance(part, WebFallback) and not is_told and not (sockets_of(part, "input") or {})["state"].senders:
-            msg = (
-                f"{name!r} would ask the web also in a run with {given[path]}=False, as nothing tells it; connect the "
-                f"state to {name}.state, or name {name}.enabled beside {path} at the end of the file"
-            )
-            raise ConfigurationError(msg)
+    for path in (path for path in guards if path in given):
+        for name in (name for name, part in parts.items() if isinstance(part, WebFallback)):
+            sockets = (sockets_of(parts[name], "input") or {}).items()
+            fed = {key for key, socket in sockets if socket.senders or f"{name}.{key}" in given}
+            if "query" in fed and fed.isdisjoint(("state", "enabled")):
+                msg = (
+                    f"{name!r} would ask the web also in a run with {given[path]}=False, as nothing tells it; connect "
+                    f"the state to {name}.state, or name {name}.enabled beside {path} at the end of the file"
+                )
+                raise ConfigurationError(msg)
 
 
 def _last(spec: Mapping[str, Any]) -> set[str]:
