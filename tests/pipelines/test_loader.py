@@ -517,6 +517,20 @@ def test_a_preset_takes_the_place_of_a_files_thresholds(store: Any, name: str) -
     assert own.pipeline.get_component("router").upper == 0.9
 
 
+@pytest.mark.parametrize("name", ["corrective_retrieval", "agent_rag"])
+def test_weights_that_a_strategy_goes_before_are_refused_with_the_place_for_them(store: Any, name: str) -> None:
+    """The joiner's own are those of no pass where the guard begins with a strategy; nothing changed, without a word."""
+    weights, model = {"bm25": 0.0, "dense": 1.0}, MockChatGenerator("Yes.")
+    with pytest.raises(ConfigurationError, match=r"no effect, since 'guard' begins .* guard=\{'strategy'") as no:
+        load(name, store=store, generator=model, fuse={"weights": weights})
+    assert str(weights) in str(no.value)
+    strategy = {"name": "mine", "weights": weights}
+    rag = load(name, store=store, generator=model, fuse={"weights": weights}, guard={"strategy": strategy})
+    first = rag.run(query=QUESTION, mode="observe")["documents"][0]
+    assert first.meta["crag"]["retrievers"].keys() == {"dense"}
+    load("paper_rag", store=store, generator=model, fuse={"weights": weights})
+
+
 def test_a_part_for_another_kind_of_store_is_named(store: Any, tmp_path: Path) -> None:
     """As of a file that was exported for Elasticsearch; which part it was of ten, nobody said."""
     file = tmp_path / "exported.yml"
