@@ -61,10 +61,12 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         :param filter_policy: When a run brings its own filters: `replace`, they take the place of these; `merge`, both
             hold, whatever they are.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
-        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
+        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0, or another fuzziness than `0`,
+            `1`, `2`, `AUTO` and `AUTO:LOW,HIGH`.
         """
         check_positive({"timeout_s": timeout_s})
         check_whole("top_k", top_k)
+        asking.check_fuzziness(fuzziness)
         settings = dict[str, Any](filters=filters, fuzziness=fuzziness, top_k=top_k, filter_policy=filter_policy)
         ElasticsearchBM25Retriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
@@ -125,17 +127,32 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
 class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
     """Searches an index by a vector, and says when it reached only a part of it; see `ReportingBM25Retriever`."""
 
-    def __init__(self, *, document_store: Any, timeout_s: float = 5.0, **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        document_store: Any,
+        filters: Filters = None,
+        top_k: int = 10,
+        num_candidates: int | None = None,
+        filter_policy: str | FilterPolicy = FilterPolicy.REPLACE,
+        timeout_s: float = 5.0,
+    ) -> None:
         """
         Take the settings of ElasticsearchEmbeddingRetriever, and a timeout.
 
         :param document_store: An ElasticsearchDocumentStore.
+        :param filters: Haystack filters.
+        :param top_k: Most documents.
+        :param num_candidates: Neighbours to look at on each shard, at least `top_k`; None takes ten times that.
+        :param filter_policy: As of `ReportingBM25Retriever`.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
-        :param settings: `filters`, `top_k`, `num_candidates` and `filter_policy`.
-        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
+        :raises ConfigurationError: For a timeout that is no number above 0, or a number that is none from 1 to 10,000.
         """
         check_positive({"timeout_s": timeout_s})
-        check_whole("top_k", settings.get("top_k", 1))
+        for name, number in (("top_k", top_k), ("num_candidates", top_k if num_candidates is None else num_candidates)):
+            check_whole(name, number, asking.MOST_CANDIDATES)
+        settings = dict[str, Any](filters=filters, top_k=top_k, num_candidates=num_candidates)
+        settings["filter_policy"] = filter_policy
         ElasticsearchEmbeddingRetriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
 
