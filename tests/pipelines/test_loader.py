@@ -506,6 +506,25 @@ def test_a_pipeline_that_searches_by_words_only_is_written_for_a_server_too(name
     assert (fuse.weights, fuse.similarity) == ({"bm25": 1.0}, None)
 
 
+@pytest.mark.parametrize("inside", ["", "haystack_integrations.crag.components.reporting_retriever.ReportingRetriever"])
+@pytest.mark.parametrize("settings", [{}, {"document_store": {"type": "any", "init_parameters": {}}, "path": "p"}])
+def test_a_retriever_of_ones_own_in_a_file_stays_on_a_server_too(
+    tmp_path: Path, inside: str, settings: dict[str, Any]
+) -> None:
+    """It was exchanged for one of Elasticsearch, with settings that this does not take, in an exported file, too."""
+    own = {"type": "my_package.search.Mine", "init_parameters": settings}
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["bm25"] = {"type": inside, "init_parameters": {"retriever": own}} if inside else own
+    (file := tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    parts = yaml.safe_load(export(file, "elasticsearch", "http://127.0.0.1:9"))["components"]
+    written = parts["bm25"]["init_parameters"]["retriever"] if inside else parts["bm25"]
+    assert (written["type"], written["init_parameters"].keys()) == (own["type"], settings.keys())
+    assert parts["bm25"]["type"] == (inside or own["type"])
+    if settings:
+        assert written["init_parameters"]["document_store"]["type"].endswith("ElasticsearchDocumentStore")
+    assert parts["dense"]["init_parameters"]["retriever"]["type"].endswith("ReportingEmbeddingRetriever")
+
+
 @pytest.mark.parametrize("name", sorted({*names()} - {"indexing"}))
 def test_a_preset_takes_the_place_of_a_files_thresholds(store: Any, name: str) -> None:
     """Half of the files have their own, beside which `conservative` changed nothing, and nobody said so."""

@@ -15,7 +15,7 @@ from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError, CragError
-from haystack_integrations.crag.pipelines.forms import exchanged, parts_in, settings_of
+from haystack_integrations.crag.pipelines.forms import HAYSTACKS, exchanged, parts_in, settings_of
 from haystack_integrations.crag.pipelines.given import check_settings
 from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
 from haystack_integrations.crag.sockets import sockets_of
@@ -35,7 +35,7 @@ _OF_PRESET: Final = ("upper", "lower")
 
 def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec) -> Spec:
     """
-    Write a pipeline for another kind of store: with other retrievers.
+    Write a pipeline for another kind of store: with other retrievers, but for such as are of a class of somebody's own.
 
     :param spec: A pipeline as `read` gives it.
     :param profile: The kind of store.
@@ -46,6 +46,7 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
         over = _of_its_lists(part, profile.components.get(name, {}))
+        over = {} if "type" in over and not (_has_store(part) and _is_known(part)) else over
         changed["components"][name] = _with_store(_laid_over(part, over), document_store)
     return changed
 
@@ -69,7 +70,7 @@ def place_on(
     roles = {name for known in profiles().values() for name in known.components}
     spec = with_changes(spec if profile is None else on_store(spec, profile, {}), changes)
     if profile is not None and profile.index and not is_new:
-        check_index(store, spec["components"], given, ask)
+        check_index(store, [name for name, part in spec["components"].items() if _has_store(part)], given, ask)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:
@@ -183,6 +184,12 @@ def _laid_over(under: Spec, over: Mapping[str, Any], *, is_same: bool = False) -
 def _has_store(part: Spec) -> bool:
     parameters = settings_of(part)
     return _STORE in parameters or any(map(_has_store, parts_in([*parameters.values()])))
+
+
+def _is_known(part: Spec) -> bool:
+    """Tell components that stand for a search in a store from a class of the user's own, which may do it otherwise."""
+    inside = (inner for inner in parts_in([*settings_of(part).values()]) if _has_store(inner))
+    return part["type"].startswith(HAYSTACKS) and all(map(_is_known, inside))
 
 
 def _with_store(part: Spec, document_store: Spec) -> Spec:
