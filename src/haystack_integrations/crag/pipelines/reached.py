@@ -93,7 +93,7 @@ def _check_filters(pipeline: Pipeline, given: Mapping[str, str]) -> None:
         for name in pipeline.graph.nodes
         if "documents" in (sockets_of(pipeline.get_component(name), "output") or {})
         for key, socket in (sockets_of(pipeline.get_component(name), "input") or {}).items()
-        if key.partition("_")[0] == "filters"
+        if key.partition("_")[0] == "filters" and "dict" in str(socket.type)  # `filters_mode` may be a word
     }
     named = sorted({given[path] for path in sockets if path in given})
     if named and (open_ := [path for path, is_given in sockets.items() if not is_given]):
