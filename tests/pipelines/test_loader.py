@@ -23,6 +23,7 @@ from haystack.tools import ComponentTool, PipelineTool
 from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
@@ -32,6 +33,7 @@ from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import read, source
+from haystack_integrations.crag.pipelines.opening import model_parts
 from haystack_integrations.crag.pipelines.placing import with_settings
 from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.store_profiles import open_store
@@ -523,6 +525,28 @@ def test_a_retriever_of_ones_own_in_a_file_stays_on_a_server_too(
     if settings:
         assert written["init_parameters"]["document_store"]["type"].endswith("ElasticsearchDocumentStore")
     assert parts["dense"]["init_parameters"]["retriever"]["type"].endswith("ReportingEmbeddingRetriever")
+
+
+@pytest.mark.parametrize(
+    ("name", "grader", "is_idle"),
+    [
+        ("corrective_retrieval", lambda: None, True),
+        ("corrective_retrieval", lambda: BatchRelevanceGrader(grading_by(lambda _: 0.9)), True),
+        ("heuristic_rag", lambda: None, True),
+        ("baseline_rag", lambda: None, False),
+        ("corrective_rag", HeuristicGrader, False),
+        ("paper_rag", lambda: None, False),
+    ],
+)
+def test_a_model_that_no_part_asks_is_told(
+    store: Any, name: str, grader: Any, is_idle: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody said that a pipeline without answers asks it nothing; commands and servers do not hand it one."""
+    load(name, store=store, generator=MockChatGenerator("Yes."), grader=grader())
+    assert ("has no effect: no part of this pipeline asks a chat model" in caplog.text) is is_idle
+    caplog.clear()
+    load(name, store=store, **model_parts(name, MockChatGenerator("Yes."), MockChatGenerator("Yes.")))
+    assert "has no effect" not in caplog.text
 
 
 @pytest.mark.parametrize("name", sorted({*names()} - {"indexing"}))
