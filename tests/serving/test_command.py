@@ -30,6 +30,7 @@ from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.doubts import doubts
 from haystack_integrations.crag.serving.server import app_from_environment, as_variables, check_port
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+from haystack_integrations.crag.settings import configured
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
 
@@ -527,6 +528,18 @@ def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
     assert (settings.port, settings.index, settings.host) == (1600, "books", "127.0.0.1")
     assert [key.get_secret_value() for key in settings.api_keys] == ["first-key", "second-key"]
     assert "first-key" not in repr(settings)
+
+
+def test_a_variable_that_is_set_to_nothing_switches_off_what_an_env_file_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`CRAG_REDIS_URL= crag serve` did nothing, while `crag doctor` and the chat model's settings heed it."""
+    filed = {"CRAG_STORE": "elasticsearch", "CRAG_REDIS_URL": "redis://127.0.0.1:9/0", "CRAG_SERVE_UPLOADS": "true"}
+    Path(".env").write_text("".join(f"{name}={value}\n" for name, value in filed.items()))
+    assert read_settings().store == configured("CRAG_STORE") == "elasticsearch"
+    for name in filed:
+        monkeypatch.setenv(name, "")
+    settings = read_settings()
+    assert {configured(name) for name in filed} == {None}
+    assert (settings.store, settings.redis_url, settings.uploads) == ("memory", None, False)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", " "])
