@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 import redis
 from certificates import certified
-from cli_runner import crag
+from cli_runner import crag, refused
 from metasearch import Metasearch
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
@@ -245,6 +245,15 @@ def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert "CANARY" not in json.dumps(checks)
     monkeypatch.setenv("ELASTICSEARCH_URL", "nowhere")
     assert "wanted http://HOST:PORT" in examined()[1]["store"]["found"]
+
+
+def test_a_store_of_an_unknown_kind_is_found_beside_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a setting it ended the command before anything was looked at; as an option it is a mistake of the command."""
+    monkeypatch.setenv("CRAG_STORE", "CANARY")
+    code, checks = examined()
+    assert (code, checks["store"]["status"], checks["embedded pipeline"]["status"]) == (1, "error", "ok")
+    assert checks["store"]["found"] == "no kind of store is named 'CANARY'"
+    assert "no kind of store is named 'other'" in refused(crag("doctor", "--store", "other"), ExitCode.USAGE)
 
 
 def test_settings_of_a_store_that_no_command_asks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
