@@ -62,7 +62,7 @@ class Gate:
 
 
 def _sent(headers: Headers) -> list[str]:
-    """List what may be a key: beside an X-API-Key a proxy, or a client that wants some key, sends a Bearer of its own."""
+    """List what may be a key: beside an X-API-Key a proxy, or a client that wants some, sends its own Bearer."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
     found = [key if scheme.lower() == "bearer" else "", headers.get("x-api-key", "")]
     # Bytes, read as Latin-1; clients write what is not ASCII as they write all text.
