@@ -102,7 +102,7 @@ _OPTIONS: Final[dict[str, tuple[Any, str]]] = {
     "mode": (Mode, "`enforce` acts on decisions, `observe` only takes them, `off` does neither."),
     "web": (StrictBool, "False keeps this run from asking the web."),
     "tool_history": (list[ToolCall], "An agent's tool calls of this round."),
-    "budget": (BudgetLimits, "Limits of this run, in place of the pipeline's."),
+    "budget": (BudgetLimits, "Limits of this run, in place of the pipeline's; `iterations` can only be lowered."),
 }
 
 
