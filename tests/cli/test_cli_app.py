@@ -228,6 +228,17 @@ def test_nothing_answers_is_an_exit_code_of_its_own(docs: Path) -> None:
     assert "The documents do not answer this question." in shown.stdout
 
 
+@pytest.mark.parametrize(("pipeline", "mode"), [("heuristic_rag", "enforce"), ("corrective_retrieval", "observe")])
+def test_evidence_that_is_shown_with_the_verdict_incorrect_is_no_answer(docs: Path, pipeline: str, mode: str) -> None:
+    """At a limit, or where nothing is acted on, the best that was found is shown: a script read it as answered."""
+    asked = ("ask", "How is the interest on a mortgage calculated?", "--docs", docs, "--pipeline", pipeline)
+    result = crag(*asked, "--mode", mode, "--json")
+    outcome = json.loads(result.stdout)
+    assert outcome["evidence"]
+    assert outcome["crag"]["verdict"] == "incorrect"
+    assert (outcome["answered"], result.exit_code) == (False, ExitCode.NOT_ANSWERED)
+
+
 def test_one_bad_file_stops_no_other(docs: Path) -> None:
     """The answer comes, the bad file is named on stderr, and the exit code says that something is missing."""
     (docs / "broken.pdf").write_text("this is no PDF")

@@ -39,8 +39,9 @@ class Outcome:
 
     @property
     def answered(self) -> bool:
-        """Tell whether the documents answer, in whole or in part: the model that read them has the last word."""
-        return bool(self.evidence) and self.status in ("written", "none")
+        """Tell whether the documents answer, in whole or in part: by the model that read them, else by the verdict."""
+        said = self.status == "written" or (self.status == "none" and self.crag["verdict"] != "incorrect")
+        return bool(self.evidence) and said
 
     @property
     def exit_code(self) -> ExitCode:
@@ -50,7 +51,7 @@ class Outcome:
             searched = (self.crag.get("abstention") or {}).get("searched", "ok")
             return ExitCode.NOT_ANSWERED if searched == "ok" else ExitCode.UNREACHABLE
         if not self.answered:
-            return ExitCode.NOT_ANSWERED if self.status == "declined" else ExitCode.UNREACHABLE
+            return ExitCode.UNREACHABLE if self.status == "failed" else ExitCode.NOT_ANSWERED
         return ExitCode.INPUTS_FAILED if self.failures else ExitCode.DONE
 
     def to_dict(self) -> dict[str, Any]:
