@@ -352,6 +352,19 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
     assert doubts(read_settings(api_keys="a-key")) == []
 
 
+def test_what_reads_like_a_setting_of_the_chat_model_is_told_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions and documents went to OpenAI, as the address of one's own model stood under another name."""
+    for name in ("CRAG_LLM_BASE_URI", "CRAG_API_KEYS", "CRAG_SEARX_URL", "CRAG_HOME", "CRAG_LLM_MODEL"):
+        monkeypatch.setenv(name, "CANARY")
+    likely = {
+        "CRAG_API_KEYS": "CRAG_LLM_API_KEY or CRAG_SERVE_API_KEYS",
+        "CRAG_LLM_BASE_URI": "CRAG_LLM_BASE_URL",
+        "CRAG_SEARX_URL": "CRAG_SEARXNG_URL",
+    }
+    told = [f"{name} is no setting and has no effect; did you mean {meant}?" for name, meant in likely.items()]
+    assert doubts(read_settings(api_keys="a-key")) == told
+
+
 def test_an_address_set_for_hayhooks_is_told_to_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was served at another address without a word; who sets the right one, too, knows what both are for."""
     monkeypatch.setenv("HAYHOOKS_PORT", "8080")

@@ -5,11 +5,19 @@ from typing import Final
 
 from haystack.tracing.tracer import is_tracing_enabled
 
+from haystack_integrations.crag import chat_model
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.observing.otlp import exporters, sends
 from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
 from haystack_integrations.crag.settings import named
+from haystack_integrations.crag.web.searxng import URL_SETTING
 
+_OURS: Final = "CRAG_"
+_LIKE: Final = 0.75  # how alike a name that may be of the user's own is to one of ours, from 0 to 1
+_CHAT_MODEL: Final = {
+    *(chat_model.URL_SETTING, chat_model.MODEL_SETTING, chat_model.KEY_SETTING, chat_model.OPTIONS_SETTING),
+    *(chat_model.GRADING_MODEL_SETTING, chat_model.GRADING_OPTIONS_SETTING),
+}
 _HAYHOOKS: Final = "HAYHOOKS_"  # the server that this one is made of, which many ran before
 
 
@@ -20,13 +28,16 @@ def doubts(settings: ServeSettings) -> list[str]:
     :param settings: The settings.
     :returns: Sentences for the log.
     """
-    known = {environment_name(name) for name in ServeSettings.model_fields}
-    known |= {PREFIX + name.upper() for name in ServeSettings.model_fields}
+    known = {environment_name(name) for name in ServeSettings.model_fields} | _CHAT_MODEL | {URL_SETTING}
+    taken = known | {PREFIX + name.upper() for name in ServeSettings.model_fields}
     found = []
-    for name in sorted(named()):
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
-            near = get_close_matches(name.upper(), sorted(known), 1)
-            found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
+    for name in sorted(name for name in named() if name.upper().startswith(_OURS) and name.upper() not in taken):
+        # Without the address that was meant, a model's questions go to OpenAI, where it has a key.
+        is_served = name.upper().startswith(PREFIX)
+        near = get_close_matches(name.upper(), sorted(known), *((1,) if is_served else (2, _LIKE)))
+        if near or is_served:
+            meant = f"; did you mean {' or '.join(near)}?" if near else ""
+            found.append(f"{name} is no setting and has no effect{meant}")
     unset = {
         f"{_HAYHOOKS}{name.upper()}": name for name in ServeSettings.model_fields.keys() - settings.model_fields_set
     }
