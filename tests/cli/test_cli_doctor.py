@@ -487,6 +487,8 @@ def test_a_collector_is_sent_nothing_and_says_whether_it_would_take_more(
     code, checks = examined()
     assert code == 0
     assert "metrics" not in checks
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")  # nothing is sent, whatever would be taken
+    assert "traces" not in examined()[1]
 
 
 @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])

@@ -7,7 +7,7 @@ from haystack.tracing.tracer import is_tracing_enabled
 
 from haystack_integrations.crag import chat_model
 from haystack_integrations.crag.components.question_guard import QuestionGuard
-from haystack_integrations.crag.observing.otlp import exporters, sends
+from haystack_integrations.crag.observing.otlp import exporters, is_off, sends
 from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
 from haystack_integrations.crag.settings import named
 from haystack_integrations.crag.web.searxng import URL_SETTING
@@ -52,7 +52,12 @@ def doubts(settings: ServeSettings) -> list[str]:
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
             f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
         )
-    if exporters("traces") not in ([], ["none"]) and not is_tracing_enabled():
+    if is_off():
+        found.append(
+            "OTEL_SDK_DISABLED is true, so no traces are sent, and /metrics has no figures of this package: unset it, "
+            "and to send nothing set OTEL_TRACES_EXPORTER=none and OTEL_METRICS_EXPORTER=none"
+        )
+    elif exporters("traces") not in ([], ["none"]) and not is_tracing_enabled():
         found.append(
             "OTEL_TRACES_EXPORTER is set, and no traces are sent: set it to otlp, and OTEL_EXPORTER_OTLP_ENDPOINT to "
             "http://HOST:PORT, or start the server by opentelemetry-instrument"
