@@ -103,6 +103,10 @@ def test_what_was_fitted_for_a_limit_that_cannot_be_kept_is_not_lost(folder: Pat
     """It stands under another name, without the limit; nothing takes the place of the file that was asked for."""
     file, kept = tmp_path / "mine.json", tmp_path / "mine.unlimited.json"
     asked = ("calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.045")
+    kept.write_text("of somebody else")
+    assert f"'{kept}' exists and is no earlier result" in refused(crag(*asked), ExitCode.USAGE)
+    assert kept.read_text() == "of somebody else"
+    kept.unlink()
     message = refused(crag(*asked), ExitCode.USAGE)
     assert "no threshold keeps the share of wrong answers at 0.045" in message
     assert f"What was fitted is not lost: without a limit it stands in '{kept}'" in message

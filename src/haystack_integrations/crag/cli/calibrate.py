@@ -70,7 +70,8 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    check_targets((output, CALIBRATION), (html, REPORT))
+    kept = None if max_wrong_generate is None else output.with_name(f"{output.stem}.unlimited{output.suffix}")
+    check_targets((output, CALIBRATION), (kept, CALIBRATION), (html, REPORT))
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
@@ -82,7 +83,7 @@ def calibrate(
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
         except UnreachableLimitError as error:
-            raise _without_limit(error, output) from None
+            raise _without_limit(error, kept) from None
     write_file(found, output)
     if html is not None:
         write(html, _report(found, dataset, lists, max_wrong_generate, _JUDGED[judged]))
@@ -118,13 +119,12 @@ def _tell_short(ranked: "dict[str, RankedList]") -> None:
         )
 
 
-def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationError:
+def _without_limit(error: "UnreachableLimitError", kept: Path | None) -> CalibrationError:
     """Keep what was fitted, under another name: whoever asked for a limit must not take it for one with it."""
     from haystack_integrations.crag.evaluation.calibrating import write as write_file
 
-    if error.calibrated is None:
+    if error.calibrated is None or kept is None:
         return error
-    kept = output.with_name(f"{output.stem}.unlimited{output.suffix}")
     write_file(error.calibrated, kept)
     or_so = "" if error.correct_from is None else ', or with that "correct_from" in its "verdict"'
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
