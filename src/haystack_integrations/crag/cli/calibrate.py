@@ -213,10 +213,12 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
+    file = quote(str(output))
     given = "" if model is None else f", model={model!r}"
+    commands = "crag ask, serve and eval" if model is None else f"crag eval, with --model {quote(model)}"
     show(
         Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
-        f"Written to {output}. Use it: --calibration {quote(str(output))} of crag ask, serve and eval, or "
+        f"Written to {output}. Use it: --calibration {file} of {commands}, or "
         f"HeuristicGrader(calibration={str(output)!r}{given})",
     )
 

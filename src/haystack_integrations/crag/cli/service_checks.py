@@ -73,9 +73,17 @@ def _unused() -> Iterator[Check]:
 
 
 def _calibration(file: str) -> Check:
+    from haystack_integrations.crag.encoding.encoders import model_name
     from haystack_integrations.crag.judging.calibration import load_calibration
 
-    on = load_calibration(file).notes.get("trained_on") or {}
+    fitted = load_calibration(file)
+    if fitted.encoder != (ours := model_name(None)):
+        found = (
+            f"{file!r} was made with the embeddings of {fitted.encoder!r}, and the shipped pipelines judge by {ours!r}"
+        )
+        fix = "name file and model in the grader of a YAML of your own, or run `crag calibrate` without --model"
+        return Check("calibration", "error", found, fix)
+    on = fitted.notes.get("trained_on") or {}
     # Other people's questions, or those of another index, are no fault that could be seen in the file itself.
     found = f"{file!r}: fitted on {on.get('questions')} questions of {on.get('dataset')!r}, split {on.get('split')!r}"
     return Check("calibration", "ok", found)
