@@ -261,9 +261,11 @@ def test_files_of_other_kinds_are_told_and_stop_nothing(docs: Path) -> None:
 
 def test_a_pdf_whose_text_is_of_no_use_is_a_warning(docs: Path) -> None:
     (docs / "glued.pdf").write_bytes(pdf("Penguinslivemostlyonsoutherncoastsandislandsofcoldwater" * 9))
-    result = crag("ask", QUESTION, "--docs", docs)
+    result = crag("ask", QUESTION, "--docs", docs, "--json")
     assert result.exit_code == ExitCode.DONE
     assert result.stderr.startswith("warning: glued.pdf: got a PDF of which its words are not separated")
+    outcome = json.loads(result.stdout)  # where more than twenty are told of, the others are said to be here
+    assert (outcome["failures"], [doubt["source"] for doubt in outcome["doubts"]]) == ([], ["glued.pdf"])
 
 
 def test_the_mode_of_a_run_can_be_chosen(docs: Path) -> None:

@@ -23,6 +23,7 @@ class Outcome:
     :param evidence: The documents it rests on, best first; see `evidence_of`.
     :param crag: The `crag` record of the run.
     :param failures: Inputs that could not be read, each `{"source", "reason"}`.
+    :param doubts: Those that were read, and are perhaps not as they were meant.
     """
 
     question: str
@@ -31,6 +32,7 @@ class Outcome:
     evidence: list[dict[str, Any]]
     crag: dict[str, Any]
     failures: list[dict[str, str]] = field(default_factory=list)
+    doubts: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def status(self) -> str:
