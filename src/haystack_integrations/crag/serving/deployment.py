@@ -110,7 +110,8 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     # What a setting forbids is said before files are read and indexed, which may take long.
     parts = {name: calibrated_parts(name, settings.calibration) for name in chosen}
     if settings.calibration and not any(parts.values()):
-        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or serve cascade_rag as well"
+        way = "serve corrective_retrieval (with a chat model also cascade_rag) as well"
+        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or {way}"
         raise ConfigurationError(msg)
     store = _store(settings) if store is None else store
     seconds = settings.answer_seconds
