@@ -257,7 +257,7 @@ def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
         used = [part.calibration for part in graders if part.weights is None]
         assert used == [file] * len(used), name
         assert (name in ("corrective_retrieval", "cascade_rag", "paper_rag")) <= bool(used)
-    with pytest.raises(ConfigurationError, match="judges by a calibration; .* serve corrective_retrieval"):
+    with pytest.raises(ConfigurationError, match=r"judges by a calibration; .* serve corrective_retrieval"):
         deploy(read_settings(docs=docs, pipelines="heuristic_rag", calibration=file))
     with pytest.raises(ConfigurationError, match="no calibration at"):
         deploy(read_settings(docs=docs, pipelines="corrective_retrieval", calibration="nowhere.json"))
