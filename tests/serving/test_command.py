@@ -298,6 +298,7 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         (["--pipelines", "no_such_rag"], {}, "'no_such_rag'"),
         (["--pipelines", "indexing"], {}, "'indexing'"),
         (["--pipelines", "corrective_rag"], {}, "CRAG_LLM_BASE_URL"),
+        (["--pipelines", ""], {"CRAG_SERVE_PIPELINES": "corrective_retrieval"}, "got no name"),
         (["--store", "postgres"], {}, "CRAG_STORE"),
         (["--store", "elasticsearch"], {}, "--url"),
         (["--workers", "2"], {}, "a memory store is of one process"),

@@ -40,6 +40,9 @@ def serve(
     from haystack_integrations.crag.observing.variables import variables_named
     from haystack_integrations.crag.settings import named
 
+    if pipelines is not None and not pipelines.strip(" ,"):  # as of a shell's variable that is unset: all were served
+        msg = "got no name as --pipelines, wanted some with commas between them; leave it out to serve all"
+        raise ConfigurationError(msg)
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     # What is named here says more than a store in the environment.
     store = store or ("elasticsearch" if url else "memory" if docs else None)
