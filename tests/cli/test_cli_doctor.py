@@ -285,6 +285,26 @@ def test_settings_of_a_server_are_looked_at_where_the_server_reads_them(lower: b
     assert examined()[1]["serve settings"]["status"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("PIPELINES", "corective_rag", "got the pipelines ['corective_rag'], wanted some of"),
+        ("PIPELINES", "corrective_rag", "the pipelines ['corrective_rag'] ask a chat model, but none is configured"),
+        ("DOCS", "nowhere", "no file or folder at ['nowhere']"),
+    ],
+)
+def test_what_ends_the_start_of_a_server_is_no_setting_that_is_usable(
+    name: str, value: str, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that all are known and usable, and the server did not start."""
+    monkeypatch.setenv("CRAG_SERVE_API_KEYS", "a-key")
+    assert examined()[1]["serve settings"]["status"] == "ok"
+    monkeypatch.setenv(f"CRAG_SERVE_{name}", value)
+    code, checks = examined()
+    assert (code, checks["serve settings"]["status"]) == (ExitCode.FAILED, "error")
+    assert checks["serve settings"]["found"].startswith(found)
+
+
 def test_a_redis_and_a_metasearch_that_answer_are_healthy(
     redis_url: str, metasearch: Metasearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from serving.conftest import BEARER, KEY, QUESTION
 from serving.failing import BrokenStore
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.choice import query_pipelines
 from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.settings import read_settings
 

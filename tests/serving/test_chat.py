@@ -10,7 +10,7 @@ from openai import AuthenticationError, NotFoundError, OpenAI, UnprocessableEnti
 from scripted_model import ScriptedModel, documents_in, judging
 from serving.conftest import KEY, QUESTION
 
-from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.choice import query_pipelines
 
 GRADE_TEXT = "grades"
 SAID = "The answer is in [1].\n\n[1] emma.md"  # the model's answer, and what its citation means
