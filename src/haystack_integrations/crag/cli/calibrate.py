@@ -70,8 +70,9 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    kept = None if max_wrong_generate is None else output.with_name(f"{output.stem}.unlimited{output.suffix}")
-    check_targets((output, CALIBRATION), (kept, CALIBRATION), (html, REPORT))
+    check_targets(
+        (output, CALIBRATION), (_unlimited(output) if max_wrong_generate else None, CALIBRATION), (html, REPORT)
+    )
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
@@ -83,7 +84,7 @@ def calibrate(
         try:
             found = fit_all(dataset, ranked, retrievers=retrievers, progress=progress, **asked)
         except UnreachableLimitError as error:
-            raise _without_limit(error, kept) from None
+            raise _without_limit(error, output) from None
     write_file(found, output)
     if html is not None:
         write(html, _report(found, dataset, lists, max_wrong_generate, _JUDGED[judged]))
@@ -119,12 +120,17 @@ def _tell_short(ranked: "dict[str, RankedList]") -> None:
         )
 
 
-def _without_limit(error: "UnreachableLimitError", kept: Path | None) -> CalibrationError:
+def _unlimited(output: Path) -> Path:
+    return output.with_name(f"{output.stem}.unlimited{output.suffix}")
+
+
+def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationError:
     """Keep what was fitted, under another name: whoever asked for a limit must not take it for one with it."""
     from haystack_integrations.crag.evaluation.calibrating import write as write_file
 
-    if error.calibrated is None or kept is None:
+    if error.calibrated is None:
         return error
+    kept = _unlimited(output)
     write_file(error.calibrated, kept)
     or_so = "" if error.correct_from is None else ', or with that "correct_from" in its "verdict"'
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
@@ -213,12 +219,11 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
-    file = quote(str(output))
     given = "" if model is None else f", model={model!r}"
     commands = "crag ask, serve and eval" if model is None else f"crag eval, with --model {quote(model)}"
     show(
         Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
-        f"Written to {output}. Use it: --calibration {file} of {commands}, or "
+        f"Written to {output}. Use it: --calibration {quote(str(output))} of {commands}, or "
         f"HeuristicGrader(calibration={str(output)!r}{given})",
     )
 

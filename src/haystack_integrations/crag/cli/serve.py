@@ -40,9 +40,7 @@ def serve(
     from haystack_integrations.crag.observing.variables import variables_named
     from haystack_integrations.crag.settings import named
 
-    if pipelines is not None and not pipelines.strip(" ,"):  # as of a shell's variable that is unset: all were served
-        msg = "got no name as --pipelines, wanted some with commas between them; leave it out to serve all"
-        raise ConfigurationError(msg)
+    _check_named(pipelines)
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     # What is named here says more than a store in the environment.
     store = store or ("elasticsearch" if url else "memory" if docs else None)
@@ -74,6 +72,13 @@ def _check_installed() -> None:
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
             raise ConfigurationError(msg)
+
+
+def _check_named(pipelines: str | None) -> None:
+    """Refuse a list of no names, as of a variable of the shell that is not set: all pipelines would be served."""
+    if pipelines is not None and not pipelines.strip(" ,"):
+        msg = "got no name as --pipelines, wanted some with commas between them; leave it out to serve all"
+        raise ConfigurationError(msg)
 
 
 def _keep_log() -> None:
