@@ -70,9 +70,7 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    check_targets(
-        (output, CALIBRATION), (_unlimited(output) if max_wrong_generate else None, CALIBRATION), (html, REPORT)
-    )
+    check_targets(*_targets(output, html, max_wrong_generate))
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
@@ -118,6 +116,11 @@ def _tell_short(ranked: "dict[str, RankedList]") -> None:
             "call more of those correct, and more of them wrongly, than the figures say: label whole lists",
             "warning",
         )
+
+
+def _targets(output: Path, html: Path | None, limit: float | None) -> list[tuple[Path | None, bytes]]:
+    unlimited = None if limit is None else _unlimited(output)
+    return [(output, CALIBRATION), (unlimited, CALIBRATION), (html, REPORT)]
 
 
 def _unlimited(output: Path) -> Path:
@@ -219,12 +222,16 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
         lines.append(f"  {surely}" if least else "  the limit takes no verdict away: what is called correct keeps it")
     strips = found.strips
     lines.append("  no sentence model: too few labelled sentences" if strips is None else "  with a sentence model")
+    show(Text.assemble(("Calibrated", "bold"), "\n".join(lines)), _told_use(output, model))
+
+
+def _told_use(output: Path, model: str | None) -> str:
+    """Say what takes the file: one for a model of one's own only what can be told that model, too."""
     given = "" if model is None else f", model={model!r}"
     commands = "crag ask, serve and eval" if model is None else f"crag eval, with --model {quote(model)}"
-    show(
-        Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
+    return (
         f"Written to {output}. Use it: --calibration {quote(str(output))} of {commands}, or "
-        f"HeuristicGrader(calibration={str(output)!r}{given})",
+        f"HeuristicGrader(calibration={str(output)!r}{given})"
     )
 
 

@@ -40,7 +40,6 @@ def serve(
     from haystack_integrations.crag.observing.variables import variables_named
     from haystack_integrations.crag.settings import named
 
-    _check_named(pipelines)
     named()  # refuses a `.env` that cannot be read, which Hayhooks reads when it is imported
     # What is named here says more than a store in the environment.
     store = store or ("elasticsearch" if url else "memory" if docs else None)
@@ -55,7 +54,7 @@ def serve(
     given: dict[str, Any] = {
         "host": host,
         "port": port,
-        "pipelines": pipelines,
+        "pipelines": _named(pipelines),
         "store": store,
         "url": url,
         "index": index,
@@ -74,11 +73,12 @@ def _check_installed() -> None:
             raise ConfigurationError(msg)
 
 
-def _check_named(pipelines: str | None) -> None:
+def _named(pipelines: str | None) -> str | None:
     """Refuse a list of no names, as of a variable of the shell that is not set: all pipelines would be served."""
     if pipelines is not None and not pipelines.strip(" ,"):
         msg = "got no name as --pipelines, wanted some with commas between them; leave it out to serve all"
         raise ConfigurationError(msg)
+    return pipelines
 
 
 def _keep_log() -> None:
