@@ -112,6 +112,8 @@ def test_files_are_collected_and_labelled_by_a_model(
         "documents": 2,
         "documents_of_store": 2,
         "nothing_found": 0,
+        "failures": [],
+        "doubts": [],
     }
     texts = {json.loads(line)["text"] for line in (folder / "corpus.jsonl").read_text().splitlines()}
     assert texts == {f"penguins\n\n{PENGUINS}", CAMELS}
