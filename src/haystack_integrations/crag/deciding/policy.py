@@ -193,8 +193,17 @@ class Policy:
         ladder = self.ladders[verdict]
         return ladder[min(iteration, len(ladder)) - 1]
 
+    def most_passes(self, state: CragState) -> int:
+        """
+        Tell how many passes a run may have.
+
+        :param state: What the run knows so far.
+        :returns: The number: its budget may allow fewer than the router, and not more.
+        """
+        return min(self.max_iterations, state.budget.iterations or self.max_iterations)
+
     def _limit(self, state: CragState, iteration: int, *, new: bool) -> str | None:
-        if iteration >= min(self.max_iterations, state.budget.iterations or self.max_iterations):
+        if iteration >= self.most_passes(state):
             return "max_iterations"
         return state.exhausted() or (None if new or iteration == 1 else "nothing_new")
 
