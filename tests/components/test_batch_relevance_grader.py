@@ -893,3 +893,26 @@ def test_two_documents_that_a_model_never_judges_together_are_asked_about_one_by
     result = BatchRelevanceGrader(scripted(reply)).run(query=QUESTION, documents=[Document(content=c) for c in "ab"])
     assert (result["scores"], result["report"]["llm_calls"]) == ([0.9, 0.9], 4)
     assert (result["report"]["reasks"], result["report"]["bisections"]) == (1, 1)
+
+
+@BOTH
+@pytest.mark.parametrize("filtered", [True, False])
+@pytest.mark.parametrize("place", [0, 4, 9])
+def test_one_document_that_a_model_will_not_read_costs_no_more_than_its_half(
+    place: int, filtered: bool, asynchronous: bool
+) -> None:
+    """Calls are few: looked for at once, the first of ten spent them all, and no document had a grade."""
+
+    def reply(messages: Any) -> ChatMessage:
+        keys = asked(messages)
+        if any(text.endswith(f"number {place}") for text in keys.values()):
+            why = "content_filter" if filtered else "stop"
+            return ChatMessage.from_assistant("Sorry.", meta={"finish_reason": why})
+        return ChatMessage.from_assistant(json.dumps(dict.fromkeys(keys, 0.9)), meta={"finish_reason": "stop"})
+
+    grader = BatchRelevanceGrader(MockChatGenerator(response_fn=reply))
+    result = grade_by_door(grader, QUESTION, docs(10), asynchronous=asynchronous)
+    assert result["report"]["llm_calls"] == 4
+    assert result["scores"].count(0.9) >= 5
+    told = CragRouter(aggregate="max").run(query=QUESTION, documents=result["documents"], report=result["report"])
+    assert told["decision"]["verdict"] == "correct"
