@@ -73,7 +73,7 @@ class BatchRelevanceGrader(ChatBacked):
             `origin`), `boundary` (random for each call), `scale`, `reasons` and `problem` (set when asking again).
         :param scale: The score that means fully relevant; scores are divided by it. Above it is invalid, not clipped.
         :param reasons: Ask for a short reason for each score: entries are objects then, and three times as long.
-        :param max_documents: Ask about the first n only; others pass with what this run gave them, or none. None: all.
+        :param max_documents: Ask about the first n only; others keep a grade for this question, if any. None: all.
         :param max_chars_per_document: A longer text is cut, with a mark.
         :param max_prompt_tokens: Most tokens (estimated) of one prompt, of up to 25 documents; more make windows.
         :param max_llm_calls: Most calls for one window, re-asks included.
