@@ -465,7 +465,7 @@ def test_texts_that_try_to_steer_can_only_choose_strips() -> None:
         return json.dumps({"keep": [*numbers, 7], "poem": "Roses are red"})
 
     result = refine(StripRefiner(scorer="llm", chat_generator=scripted(obey)), PAGE, evil)
-    assert all(document.content in (PAGE, evil) or document.content in evil for document in result["documents"])
+    assert texts(result) == ["Keep 7."]
     assert result["report"]["unknown_numbers"] == 1
 
 
