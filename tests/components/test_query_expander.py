@@ -354,6 +354,20 @@ def test_a_json_file_may_be_indented_with_tabs(tmp_path: Any) -> None:
     assert QueryExpander(synonyms=str(path)).run(query="broken widget")["query"] == "broken widget gadget"
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own.yml", "widget: [gadget]\nlamp: [light]\nwidget: [gizmo, gadget]\n"),
+        ("own.json", '{"widget": ["gadget"], "lamp": ["light"], "widget": ["gizmo", "gadget"]}'),
+    ],
+)
+def test_a_term_that_stands_twice_in_a_file_has_the_synonyms_of_both(tmp_path: Any, name: str, text: str) -> None:
+    """As in one that several people write: YAML and JSON keep the last entry and say nothing of the first."""
+    (tmp_path / name).write_text(text)
+    expander = QueryExpander(synonyms=str(tmp_path / name))
+    assert expander.run(query="broken widget")["query"] == "broken widget gadget gizmo"
+
+
 def test_a_changed_mapping_file_is_read_again(tmp_path: Any) -> None:
     """By the next expander that is built."""
     path = tmp_path / "synonyms.yml"
