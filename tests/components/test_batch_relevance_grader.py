@@ -606,6 +606,33 @@ def test_a_vendor_whose_generator_refuses_the_schema_itself_is_asked_in_words(
     assert caplog.text.count("structured_output=False") == 1
 
 
+def failing(status: int | None = None, cause: Exception | None = None) -> Exception:
+    """An error of a vendor's client."""
+    error = RuntimeError("no reply")
+    error.__cause__ = cause
+    if status is not None:
+        error.status_code = status  # type: ignore[attr-defined]
+    return error
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "error", [failing(429), failing(503), ConnectionResetError(), failing(cause=failing(cause=OSError("unreachable")))]
+)
+def test_a_vendor_whose_server_was_busy_at_first_is_not_asked_in_words_ever_after(
+    error: Exception, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It had not read the schema; and one that asks to be left alone was asked again at once."""
+    model = Choosy(error)
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    assert grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)["status"] == "failed"
+    model.refuses = set()
+    result = grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)
+    assert (result["scores"], result["report"]["structured"]) == ([0.9, 0.9], True)
+    assert model.forms == ["schema", "schema"]
+    assert "response_format" not in caplog.text
+
+
 def test_a_vendor_that_has_taken_the_schema_and_then_fails_is_not_asked_in_words() -> None:
     """Nor one that takes too long: the schema is not why."""
     model = Choosy(RuntimeError("overloaded"))
