@@ -220,6 +220,12 @@ def test_a_model_that_the_mode_never_asks_is_told(mode: Any, warned: bool, caplo
     assert ("chat_generator has no effect in the mode 'synonyms'" in caplog.text) == warned
 
 
+def test_a_template_that_the_mode_never_renders_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Not even its mistakes were: it is compiled where a model may be asked."""
+    QueryExpander(template="{{ question }}")
+    assert "template has no effect in the mode 'synonyms'" in caplog.text
+
+
 def test_the_web_mode_gives_under_ten_keywords() -> None:
     """By rule: content words in order."""
     question = "Could you please tell me " + " ".join(f"topic{n}" for n in range(20)) + "?"
