@@ -922,6 +922,30 @@ def test_two_documents_that_a_model_never_judges_together_are_asked_about_one_by
     assert (result["report"]["reasks"], result["report"]["bisections"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("settings", "marks"),
+    [
+        ({}, ["1.0", "0.8", "0.5", "0.3", "0.1", "0.0"]),
+        ({"scale": 10}, ["10", "8", "5", "3", "1", "0"]),
+        ({"scale": 5.0}, ["5", "4", "2.5", "1.5", "0.5", "0"]),
+        ({"scale": 10, "rubric": "1.0  is mine"}, ["1.0"]),
+    ],
+)
+def test_the_shipped_rubric_marks_by_the_scale_that_the_prompt_asks_for(
+    settings: dict[str, Any], marks: list[str]
+) -> None:
+    """It called 1.0 a complete answer where scores from 0 to 10 were asked for: 1 of 10 was what it read."""
+    told: list[str] = []
+
+    def reply(messages: Any) -> str:
+        told.extend(message.text for message in messages)
+        return json.dumps(dict.fromkeys(asked(messages), 0))
+
+    BatchRelevanceGrader(scripted(reply), **settings).run(query=QUESTION, documents=docs(1))
+    assert re.findall(r"^([\d.]+)  ", told[0], re.MULTILINE) == marks
+    assert f"scores from 0 to {settings.get('scale', 1):g} for" in told[1]
+
+
 @BOTH
 @pytest.mark.parametrize("filtered", [True, False])
 @pytest.mark.parametrize("place", [0, 4, 9])

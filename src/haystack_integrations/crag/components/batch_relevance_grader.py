@@ -68,7 +68,7 @@ class BatchRelevanceGrader(ChatBacked):
         Choose the model and the limits.
 
         :param chat_generator: Any Haystack chat generator. Set its timeout and retries: it owns the HTTP retries.
-        :param rubric: The system message: what a score means.
+        :param rubric: The system message: what a score means. The marks in ours go along with `scale`.
         :param template: Jinja2 template of the user message, with `query`, `documents` (each `key`, `title`, `text`,
             `origin`), `boundary` (random for each call), `scale`, `reasons` and `problem` (set when asking again).
         :param scale: The score that means fully relevant; scores are divided by it. Above it is invalid, not clipped.
