@@ -80,7 +80,7 @@ class BatchRelevanceGrader(ChatBacked):
         :param concurrency: Most windows at once; a hundred passages make four to six.
         :param deadline_s: Seconds after which no call is begun, and one that hangs is given up.
         :param structured_output: Ask for replies by a JSON schema. None: of generators for OpenAI's APIs, until the
-            endpoint refuses it. True: of all that take `response_format`. False: of none, for a template of another form.
+            endpoint refuses it. True: of all with `response_format`. False: of none, for a template of another form.
         :param shuffle: Show documents in random order, anew in each call: models favour places, not only passages.
         :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not
             count: its documents are asked about one by one, which costs a call for each.
