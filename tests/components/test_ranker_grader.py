@@ -56,6 +56,17 @@ class ByNumber:
 
 
 @component
+class Sending:
+    """A ranker behind a server: what its client cannot write as UTF-8 is not sent."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        assert query == QUESTION
+        sent = [(str(document.content).encode(), document) for document in documents]
+        return {"documents": [replace(document, score=float(b"two years" in text)) for text, document in sent]}
+
+
+@component
 class ByNumberAsync:
     """The same, with a door of its own for event loops."""
 
@@ -92,6 +103,18 @@ def test_every_document_keeps_its_place_and_gets_the_rankers_score(asynchronous:
     assert (result["status"], result["report"]) == ("ok", {"set_score": 0.9, "reasons": []})
     assert [document.score for document in result["documents"]] == [9.0, 9.0, 9.0]
     assert grade_of(result["documents"][0]).grader == "RankerGrader:ByNumber"  # type: ignore[union-attr]
+
+
+@BOTH_DOORS
+def test_half_a_character_in_one_document_costs_no_other_its_grade(asynchronous: bool) -> None:
+    """One that a program cut by UTF-16: no document had a grade, and the retrieval was `ungraded`."""
+    texts = ("The warranty is two years.", "Lamps \ud83d are bright.")
+    documents = [Document(id=str(place), content=text) for place, text in enumerate(texts)]
+    arguments: dict[str, Any] = {"query": QUESTION, "documents": documents}
+    grader = RankerGrader(Sending())
+    result = asyncio.run(grader.run_async(**arguments)) if asynchronous else grader.run(**arguments)
+    assert (result["scores"], result["status"]) == ([1.0, 0.0], "ok")
+    assert result["documents"][1].content == texts[1]
 
 
 @BOTH_DOORS

@@ -13,6 +13,7 @@ from haystack_integrations.crag.grades import crag_meta, is_refined
 from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.vocabulary import WEB
 
 
 @dataclass
@@ -66,7 +67,7 @@ def check_strategy(strategy: Any, *options: str) -> None:
     """
     Refuse a retrieval strategy that lists cannot be fused by.
 
-    :param strategy: A name, and weights by retriever in the place of the joiner's own.
+    :param strategy: A name, which is none of the web's queries, and weights by retriever in the place of the joiner's.
     :param options: What else it may say, true or false.
     :raises ConfigurationError: With what was got and what is accepted.
     """
@@ -78,6 +79,9 @@ def check_strategy(strategy: Any, *options: str) -> None:
     if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
         more = f", and may have {' or '.join(options)}, true or false" if options else ""
         msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"
+        raise ConfigurationError(msg)
+    if not isinstance(name := strategy["name"], str) or name.strip() in ("", WEB):
+        msg = f"a strategy's name must be a text, other than {WEB!r} (queries for the web are called so), got {name!r}"
         raise ConfigurationError(msg)
 
 

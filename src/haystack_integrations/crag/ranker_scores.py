@@ -19,6 +19,7 @@ from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.questions.telling import first_search
+from haystack_integrations.crag.texts.steering import whole
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -93,7 +94,9 @@ class Ranking:
             else:
                 # Without the retriever's score: a ranker that only orders would hand it on as if it were its own. Named
                 # by its place, since two documents may have one id, with metadata of its own that a ranker may change.
-                self.asked.append(replace(document, id=str(place), score=None, meta=plain_copy(document.meta)))
+                # A sign stands for half a character, which no tokenizer and no client takes: it would cost all others.
+                text, meta = whole(document.content or ""), plain_copy(document.meta)
+                self.asked.append(replace(document, id=str(place), content=text, score=None, meta=meta))
 
     def arguments(self, ranker: Any) -> dict[str, Any]:
         """

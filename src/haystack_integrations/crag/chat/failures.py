@@ -7,7 +7,7 @@ from typing import Final
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.errors import tls_failure
+from haystack_integrations.crag.errors import causes, tls_failure
 from haystack_integrations.crag.interrupts import ends_run
 
 # Each server has words of its own, most with the status 400 for all: OpenAI, Azure, vLLM, SGLang, LM Studio and Ollama
@@ -159,6 +159,18 @@ def may_be_the_form(error: Exception) -> bool:
     status = status_of(error)
     is_named = status == _FAULT_OF_SERVER and _FORM_NAMED.search(_told_by(error)) is not None
     return (status in _REFUSALS or is_named) and kind_of(error) not in _OF_THE_TEXT
+
+
+def surely_not_the_form(error: BaseException) -> bool:
+    """
+    Tell whether a request failed for what has nothing to do with its form: a server was busy, or was not reached.
+
+    :param error: What a chat generator raised.
+    :returns: Whether a status says so, or a connection failed. By 500 some servers answer a form that they do not know.
+    """
+    status = status_of(error)
+    is_told = status is not None and status not in {*_REFUSALS, _FAULT_OF_SERVER}
+    return is_told or any(isinstance(one, OSError) for one in causes(error, hidden=True))
 
 
 def surely_too_long(error: BaseException) -> bool:
