@@ -14,6 +14,9 @@ from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
 
+KEPT: Final = "kept"
+"""Name of the list of what an earlier pass keeps, beside those of the retrievers."""
+
 
 @dataclass
 class Hit:
@@ -47,7 +50,7 @@ def check_weights(weights: Any, kept: Any, similarity: Any) -> None:
         msg = f"kept_weight must be a finite number >= 0 or None, but got {kept!r}"
         raise ConfigurationError(msg)
     # A retriever has two sockets of its name. One that is taken would get a list where it wants something else.
-    taken = {"kept", "state", "refined_state", *(f"{name}_report" for name in weights)}
+    taken = {KEPT, "state", "refined_state", *(f"{name}_report" for name in weights)}
     if unusable := [name for name in weights if not isinstance(name, str) or not name or name in taken]:
         msg = (
             f"a retriever in weights cannot be called {unusable[0]!r}; choose a text that is not 'kept', 'state', "
@@ -182,7 +185,8 @@ def _tell_lead(hits: Sequence[Hit]) -> None:
     """Say of the first how clearly a retriever put it first: its score there, as a multiple of the next one's."""
     for name, found in hits[0].found.items() if hits else ():
         behind = max((_standing(hit.found[name]) for hit in hits[1:] if name in hit.found), default=0.0)
-        if found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
+        # The scores of what is kept are sums of an earlier pass, by which no retriever puts anything first.
+        if name != KEPT and found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
             found["lead"] = round(own / behind, 3)
 
 
