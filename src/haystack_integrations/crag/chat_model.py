@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, unreadable_certificates
 from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.store_profiles import display_url
 
@@ -124,9 +123,7 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
-    _check_key(key or "")
-    _check_proxies()
-    _check_authorities()
+    _check_client(key or "", KEY_SETTING)
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
@@ -146,14 +143,16 @@ def _check_alone() -> None:
         raise ConfigurationError(msg)
 
 
-def _check_key(key: str) -> None:
-    """Refuse a key that the model's client cannot send: each call would fail, and not say why."""
+def _check_client(key: str, setting: str) -> None:
+    """Refuse what the model's client cannot be made or send anything with: each call would fail, and not say why."""
     if not (key.isascii() and key.isprintable()):
         msg = (
             "got an API key with a character that no header of HTTP takes (it is not shown), wanted ASCII; copy it "
-            f"anew into {KEY_SETTING}: what it was copied from may have added a character that one does not see"
+            f"anew into {setting}: what it was copied from may have added a character that one does not see"
         )
         raise ConfigurationError(msg)
+    _check_proxies()
+    _check_authorities()
 
 
 def _check_proxies() -> None:
@@ -178,9 +177,12 @@ def _check_proxies() -> None:
 
 
 def _check_authorities() -> None:
-    """Refuse certificates that are not there: without them the model's client cannot be made, whatever it is to ask."""
-    if (file := os.environ.get("SSL_CERT_FILE")) and not Path(file).is_file():
-        msg = f"got {file!r} as SSL_CERT_FILE, wanted a file with the certificates of authorities; correct or unset it"
+    """Refuse certificates that cannot be read: the model's client cannot be made then, whatever it is to ask."""
+    if (file := os.environ.get("SSL_CERT_FILE")) and (why := unreadable_certificates(file)):
+        msg = (
+            f"got {file!r} as SSL_CERT_FILE, which is no readable file of certificates ({why}), wanted a PEM file with "
+            "those of authorities; correct or unset it"
+        )
         raise ConfigurationError(msg)
 
 
@@ -221,8 +223,11 @@ def has_key() -> bool:
     Tell whether the model that stands in the shipped YAML could be asked: OpenAI's, so it reads that key alone.
 
     :returns: True when the key is in the environment of this process; Haystack reads no `.env`.
+    :raises ConfigurationError: Where the key, a proxy or certificates of the environment cannot be used.
     """
-    return bool(os.environ.get(OPENAI_KEY))
+    if key := os.environ.get(OPENAI_KEY):
+        _check_client(key, OPENAI_KEY)
+    return bool(key)
 
 
 def is_address(url: str) -> bool:
