@@ -61,7 +61,7 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
             One that takes a `state` and gives a `report`, as `ReportingEmbeddingRetriever`, tells of itself.
         :param text_embedder: A component with the input `text` and the output `embedding`.
         :param timeout_s: The longest wait for vector and search, in seconds; less when the run has less left. None: the
-            retriever's own `timeout_s`, or else 20.
+            retriever's own `timeout_s`, or else 20; one that tells of itself has all of that for its search.
         :raises ConfigurationError: For an unusable number.
         """
         if timeout_s is not None:
