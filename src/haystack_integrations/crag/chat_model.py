@@ -24,6 +24,7 @@ OPTIONS_SETTING: Final = "CRAG_LLM_OPTIONS"
 GRADING_MODEL_SETTING: Final = "CRAG_LLM_GRADING_MODEL"
 GRADING_OPTIONS_SETTING: Final = "CRAG_LLM_GRADING_OPTIONS"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
+OPENAI_URL: Final = "OPENAI_BASE_URL"
 HOW_TO_SET: Final = f"set {URL_SETTING} and {MODEL_SETTING} (and {KEY_SETTING} where it needs one)"
 """The way out where a chat model is asked and none is configured."""
 
@@ -113,23 +114,24 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     if model is None:
         msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING}{option}"
         raise ConfigurationError(msg)
-    if base_url is not None and not is_address(base_url):
-        got = display_url(base_url)
-        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {URL_SETTING}"
-        raise ConfigurationError(msg)
-    key = api_key or configured(KEY_SETTING)
+    key, address, setting = api_key or configured(KEY_SETTING), base_url, URL_SETTING
     if base_url is None:
         key = key or configured(OPENAI_KEY)
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
+        address, setting = os.environ.get(OPENAI_URL) or None, OPENAI_URL  # which OpenAI's client reads by itself
+    if address is not None and not is_address(address):
+        got = display_url(address)
+        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {setting}"
+        raise ConfigurationError(msg)
     _check_client(key or "", KEY_SETTING)
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
     sent = mine if mine is not None or own else options
-    judging = ChatModel(own or model, base_url, key, sent or {})
-    return ChatModel(model, base_url, key, options or {}, judging)
+    judging = ChatModel(own or model, address, key, sent or {})
+    return ChatModel(model, address, key, options or {}, judging)
 
 
 def _check_alone() -> None:
