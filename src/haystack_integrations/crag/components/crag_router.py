@@ -87,7 +87,7 @@ class CragRouter:
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: Said where it abstains; ours in the question's language (`data/abstentions.yml`).
         :param explain_abstention: Say after it, in that language, what was looked for, found and is missing.
-        :raises ConfigurationError: For an unusable threshold, action, mode or number.
+        :raises ConfigurationError: For an unusable threshold, action, mode or number, or an abstention without words.
         """
         check_aggregate(aggregate, aggregate_over)
         self.preset, self.upper, self.lower, self.strict, self.keep_good = preset, upper, lower, strict, keep_good
