@@ -192,6 +192,20 @@ def test_a_grader_of_ones_own_in_the_models_place_is_not_asked_twice_either() ->
     assert again.opinion == 0.5
 
 
+def test_a_small_model_may_be_the_scorer_of_a_large_one_and_both_cost() -> None:
+    """Its grades have the large one's name, and are of this pass."""
+    small, large = (BatchRelevanceGrader(grading_by(lambda _, score=score: score)) for score in (0.5, 0.9))
+    scored = small.run(query=QUESTION, documents=[Document(content="Two years.")])
+    gated = CascadeGate().run(query=QUESTION, documents=scored["documents"], report=scored["report"])
+    judged = large.run(query=QUESTION, documents=gated["undecided"], state=gated["state"])
+    reports = {"scored": gated["report"], "report": judged["report"]}
+    decision = CragRouter().run(query=QUESTION, documents=judged["documents"], **reports)["decision"]
+    assert [(one["score"], one["opinion"]) for one in decision["kept"]] == [(0.9, 0.5)]
+    assert (decision["coverage"]["llm_calls"], decision["coverage"]["tokens"]) == (2, 220)
+    alone = CragRouter().run(query=QUESTION, documents=scored["documents"], scored=gated["report"])["decision"]
+    assert alone["coverage"]["llm_calls"] == 1
+
+
 def test_beside_what_the_model_has_graded_no_verdict_by_wording_stands() -> None:
     """However sure the scorer is: what the model has not read yet, it is asked about."""
     result = CascadeGate().run(query=QUESTION, documents=[by_model(0.4), *docs(0.5)], report=told("correct", 0.99))

@@ -22,7 +22,7 @@ from haystack_integrations.crag.state import CragState, known_grades
 @checked
 class CascadeGate:
     """
-    Stands between a cheap scorer (HeuristicGrader, RankerGrader) and BatchRelevanceGrader.
+    Stands between a cheap scorer (HeuristicGrader, RankerGrader, a small model) and BatchRelevanceGrader.
 
     A scorer that gives a verdict with probabilities is taken at its word when that verdict's reaches `sure`. Otherwise
     the documents that it is sure of, with a score up to `low` or from `high` on, keep their grade, and those between
@@ -126,8 +126,8 @@ class CascadeGate:
 
 
 def _is_of_model(grade: Grade | None) -> bool:
-    """Tell whether a grade is not the scorer's: beside what a model gave, any in its place, stands the opinion."""
-    return grade is not None and (grade.grader == MODEL or (grade.status == "cached" and grade.opinion is not None))
+    """Tell a grade of an earlier pass that is not the scorer's: beside a model's, be it any, stands the opinion."""
+    return bool(grade and grade.status == "cached" and (grade.grader == MODEL or grade.opinion is not None))
 
 
 def _to_be_judged(document: Document, grade: Grade | None) -> Document:
