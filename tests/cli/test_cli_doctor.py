@@ -20,6 +20,7 @@ from service_fixtures import own_redis
 from waiting import eventually
 from werkzeug import Response
 
+from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import names, source
 
@@ -194,6 +195,25 @@ def test_the_password_of_a_models_server_is_not_shown(
     code, checks = examined()
     assert (code, checks["chat model"]["status"]) == ((1, "error") if mistyped else (0, "ok"))
     assert "CANARY" not in str(checks)
+
+
+def test_the_server_that_openais_client_is_led_to_is_named(
+    scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By OPENAI_BASE_URL, which it reads by itself; an evaluation of one server is not gone on with on another."""
+    for name, value in {"CRAG_LLM_MODEL": "m", "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": scripted_model.url}.items():
+        monkeypatch.setenv(name, value)
+    code, checks = examined()
+    assert (code, scripted_model.calls) == (0, 1)
+    assert f"m at {scripted_model.url} answers" in checks["chat model"]["found"]
+    first = chat_model()
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    other = chat_model()
+    assert first is not None
+    assert other is not None
+    assert first.identity() != other.identity()
+    monkeypatch.setenv("OPENAI_BASE_URL", "127.0.0.1:9/v1")
+    assert examined()[1]["chat model"]["fix"] == "correct OPENAI_BASE_URL"
 
 
 def test_a_model_that_is_down_is_a_fault() -> None:

@@ -15,6 +15,9 @@ from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
 from haystack_integrations.crag.vocabulary import WEB
 
+KEPT: Final = "kept"
+"""Name of the list of what an earlier pass keeps, beside those of the retrievers."""
+
 
 @dataclass
 class Hit:
@@ -48,7 +51,7 @@ def check_weights(weights: Any, kept: Any, similarity: Any) -> None:
         msg = f"kept_weight must be a finite number >= 0 or None, but got {kept!r}"
         raise ConfigurationError(msg)
     # A retriever has two sockets of its name. One that is taken would get a list where it wants something else.
-    taken = {"kept", "state", "refined_state", *(f"{name}_report" for name in weights)}
+    taken = {KEPT, "state", "refined_state", *(f"{name}_report" for name in weights)}
     if unusable := [name for name in weights if not isinstance(name, str) or not name or name in taken]:
         msg = (
             f"a retriever in weights cannot be called {unusable[0]!r}; choose a text that is not 'kept', 'state', "
@@ -73,9 +76,8 @@ def check_strategy(strategy: Any, *options: str) -> None:
     """
     wanted = {"name", "weights"}
     is_one = isinstance(strategy, Mapping) and wanted <= set(strategy) <= {*wanted, *options}
-    weights = (
-        strategy["weights"] if is_one and all(isinstance(strategy.get(one, True), bool) for one in options) else None
-    )
+    is_one = is_one and all(isinstance(strategy.get(one, True), bool) for one in options)
+    weights = strategy["weights"] if is_one else None
     if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
         more = f", and may have {' or '.join(options)}, true or false" if options else ""
         msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"
@@ -186,7 +188,8 @@ def _tell_lead(hits: Sequence[Hit]) -> None:
     """Say of the first how clearly a retriever put it first: its score there, as a multiple of the next one's."""
     for name, found in hits[0].found.items() if hits else ():
         behind = max((_standing(hit.found[name]) for hit in hits[1:] if name in hit.found), default=0.0)
-        if found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
+        # The scores of what is kept are sums of an earlier pass, by which no retriever puts anything first.
+        if name != KEPT and found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
             found["lead"] = round(own / behind, 3)
 
 
