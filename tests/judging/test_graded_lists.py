@@ -53,7 +53,7 @@ def test_a_calibration_of_ones_own_is_told_by_grades_and_report(tmp_path: Path) 
 
 @pytest.mark.parametrize("below_titles", [True, False])
 def test_a_calibration_reads_a_title_above_the_text_wherever_it_stands(tmp_path: Path, *, below_titles: bool) -> None:
-    """In the metadata, or as `crag index` writes it; what was fitted without it is told of metadata by other signals."""
+    """In the metadata, or as `crag index` writes it; what was fitted without knows it by signals of its own alone."""
     grader = HeuristicGrader(calibration=write(tmp_path, below_titles=below_titles))
     text, meta = "It flows through Vienna.", {"title": "The river Danube"}
     told = [Document(content=text, meta=meta), Document(content=f"The river Danube\n\n{text}", meta=meta)]
