@@ -5,6 +5,7 @@ from json import JSONDecodeError
 from typing import Final
 
 from haystack.dataclasses import ChatMessage
+from httpx import TransportError
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import causes, tls_failure
@@ -166,11 +167,13 @@ def surely_not_the_form(error: BaseException) -> bool:
     Tell whether a request failed for what has nothing to do with its form: a server was busy, or was not reached.
 
     :param error: What a chat generator raised.
-    :returns: Whether a status says so, or a connection failed. By 500 some servers answer a form that they do not know.
+    :returns: Whether the status says so, or without one a failed connection. By 500 some servers answer a form that
+        they do not know.
     """
     status = status_of(error)
-    is_told = status is not None and status not in {*_REFUSALS, _FAULT_OF_SERVER}
-    return is_told or any(isinstance(one, OSError) for one in causes(error, hidden=True))
+    if status is not None:  # asked first: errors of Hugging Face's client and of requests are OSErrors by any status
+        return status not in {*_REFUSALS, _FAULT_OF_SERVER}
+    return any(isinstance(one, OSError | TransportError) for one in causes(error, hidden=True))
 
 
 def surely_too_long(error: BaseException) -> bool:
