@@ -5,7 +5,6 @@ from json import JSONDecodeError
 from typing import Final
 
 from haystack.dataclasses import ChatMessage
-from httpx import TransportError
 
 from haystack_integrations.crag.budget import Usage
 from haystack_integrations.crag.errors import causes, tls_failure
@@ -33,6 +32,7 @@ _FORM_NAMED: Final = re.compile(r"response_format|json_schema|stream_options")
 _FAULT_OF_SERVER: Final = 500
 _OF_THE_TEXT: Final = ("context_length", "content_filter")
 _NAMED_BY_STATUS: Final = frozenset({"APIStatusError", "ApiError"})  # with a kind for each: OpenAI, Anthropic, Cohere
+_UNREACHED: Final = frozenset({"OSError", "TransportError"})  # the latter of httpx and httpx2, also where one hung up
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -173,7 +173,7 @@ def surely_not_the_form(error: BaseException) -> bool:
     status = status_of(error)
     if status is not None:  # asked first: errors of Hugging Face's client and of requests are OSErrors by any status
         return status not in {*_REFUSALS, _FAULT_OF_SERVER}
-    return any(isinstance(one, OSError | TransportError) for one in causes(error, hidden=True))
+    return any(_UNREACHED & {base.__name__ for base in type(one).__mro__} for one in causes(error, hidden=True))
 
 
 def surely_too_long(error: BaseException) -> bool:
