@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator, OpenAIResponsesChatGenerator
@@ -590,12 +591,30 @@ def test_a_schema_that_was_taken_before_is_tried_again_ten_minutes_after_it_was_
     assert model.forms == ["schema", "schema", "words", "words", "schema"]
 
 
+def failing(
+    status: int | None = None, cause: Exception | None = None, kind: type[Exception] = RuntimeError
+) -> Exception:
+    """An error of a vendor's client."""
+    error = kind("no reply")
+    error.__cause__ = cause
+    if status is not None:
+        error.status_code = status  # type: ignore[attr-defined]
+    return error
+
+
 @BOTH
-@pytest.mark.parametrize("error", [ValueError("'response_format' must contain a 'schema' key"), RuntimeError("extra")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("'response_format' must contain a 'schema' key"),
+        RuntimeError("extra"),
+        failing(500, kind=OSError),  # as Hugging Face's client raises it
+    ],
+)
 def test_a_vendor_whose_generator_refuses_the_schema_itself_is_asked_in_words(
     error: Exception, asynchronous: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Bedrock's and Google's expect a form of their own, and send nothing; the log names the way out once."""
+    """Bedrock's and Google's expect a form of their own, and send nothing; a server may fail over it by 500."""
     model = Choosy(error)
     grader = BatchRelevanceGrader(model, structured_output=True)
     for calls in (2, 1):
@@ -606,18 +625,16 @@ def test_a_vendor_whose_generator_refuses_the_schema_itself_is_asked_in_words(
     assert caplog.text.count("structured_output=False") == 1
 
 
-def failing(status: int | None = None, cause: Exception | None = None) -> Exception:
-    """An error of a vendor's client."""
-    error = RuntimeError("no reply")
-    error.__cause__ = cause
-    if status is not None:
-        error.status_code = status  # type: ignore[attr-defined]
-    return error
-
-
 @BOTH
 @pytest.mark.parametrize(
-    "error", [failing(429), failing(503), ConnectionResetError(), failing(cause=failing(cause=OSError("unreachable")))]
+    "error",
+    [
+        failing(429),
+        failing(503, kind=OSError),
+        ConnectionResetError(),
+        failing(cause=failing(cause=OSError("unreachable"))),
+        failing(cause=httpx.RemoteProtocolError("Server disconnected without sending a response.")),
+    ],
 )
 def test_a_vendor_whose_server_was_busy_at_first_is_not_asked_in_words_ever_after(
     error: Exception, asynchronous: bool, caplog: pytest.LogCaptureFixture

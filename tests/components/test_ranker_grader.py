@@ -62,7 +62,8 @@ class Sending:
     @component.output_types(documents=list[Document])
     def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
         assert query == QUESTION
-        sent = [(str(document.content).encode(), document) for document in documents]
+        # With the title, as by `meta_fields_to_embed` of many.
+        sent = [(f"{document.meta.get('title')} {document.content}".encode(), document) for document in documents]
         return {"documents": [replace(document, score=float(b"two years" in text)) for text, document in sent]}
 
 
@@ -106,15 +107,17 @@ def test_every_document_keeps_its_place_and_gets_the_rankers_score(asynchronous:
 
 
 @BOTH_DOORS
-def test_half_a_character_in_one_document_costs_no_other_its_grade(asynchronous: bool) -> None:
+@pytest.mark.parametrize("place", ["content", "title"])
+def test_half_a_character_in_one_document_costs_no_other_its_grade(place: str, asynchronous: bool) -> None:
     """One that a program cut by UTF-16: no document had a grade, and the retrieval was `ungraded`."""
-    texts = ("The warranty is two years.", "Lamps \ud83d are bright.")
-    documents = [Document(id=str(place), content=text) for place, text in enumerate(texts)]
-    arguments: dict[str, Any] = {"query": QUESTION, "documents": documents}
+    told = {"content": "Lamps are bright.", "title": "Lamps", place: "Lamps \ud83d"}
+    lamps = Document(id="lamps", content=told["content"], meta={"title": told["title"]})
+    arguments: dict[str, Any] = {"query": QUESTION, "documents": [Document(content="It is two years."), lamps]}
     grader = RankerGrader(Sending())
     result = asyncio.run(grader.run_async(**arguments)) if asynchronous else grader.run(**arguments)
     assert (result["scores"], result["status"]) == ([1.0, 0.0], "ok")
-    assert result["documents"][1].content == texts[1]
+    given = result["documents"][1]
+    assert {"content": given.content, "title": given.meta["title"]} == told, "the document itself stays as it is"
 
 
 @BOTH_DOORS

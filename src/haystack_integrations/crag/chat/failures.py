@@ -32,6 +32,7 @@ _FORM_NAMED: Final = re.compile(r"response_format|json_schema|stream_options")
 _FAULT_OF_SERVER: Final = 500
 _OF_THE_TEXT: Final = ("context_length", "content_filter")
 _NAMED_BY_STATUS: Final = frozenset({"APIStatusError", "ApiError"})  # with a kind for each: OpenAI, Anthropic, Cohere
+_UNREACHED: Final = frozenset({"OSError", "TransportError"})  # the latter of httpx and httpx2, also where one hung up
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -166,11 +167,13 @@ def surely_not_the_form(error: BaseException) -> bool:
     Tell whether a request failed for what has nothing to do with its form: a server was busy, or was not reached.
 
     :param error: What a chat generator raised.
-    :returns: Whether a status says so, or a connection failed. By 500 some servers answer a form that they do not know.
+    :returns: Whether the status says so, or without one a failed connection. By 500 some servers answer a form that
+        they do not know.
     """
     status = status_of(error)
-    is_told = status is not None and status not in {*_REFUSALS, _FAULT_OF_SERVER}
-    return is_told or any(isinstance(one, OSError) for one in causes(error, hidden=True))
+    if status is not None:  # asked first: errors of Hugging Face's client and of requests are OSErrors by any status
+        return status not in {*_REFUSALS, _FAULT_OF_SERVER}
+    return any(_UNREACHED & {base.__name__ for base in type(one).__mro__} for one in causes(error, hidden=True))
 
 
 def surely_too_long(error: BaseException) -> bool:

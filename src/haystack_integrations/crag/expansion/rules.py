@@ -37,8 +37,7 @@ def _with_all(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for term, synonyms in pairs:
         before = found.get(term)
-        is_twice = isinstance(before, list) and isinstance(synonyms, list)
-        found[term] = [*before, *synonyms] if is_twice else synonyms
+        found[term] = [*before, *synonyms] if isinstance(before, list) and isinstance(synonyms, list) else synonyms
     return found
 
 
