@@ -13,7 +13,6 @@ from haystack_integrations.crag.grades import crag_meta, is_refined
 from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
-from haystack_integrations.crag.vocabulary import WEB
 
 KEPT: Final = "kept"
 """Name of the list of what an earlier pass keeps, beside those of the retrievers."""
@@ -76,14 +75,12 @@ def check_strategy(strategy: Any, *options: str) -> None:
     """
     wanted = {"name", "weights"}
     is_one = isinstance(strategy, Mapping) and wanted <= set(strategy) <= {*wanted, *options}
-    is_one = is_one and all(isinstance(strategy.get(one, True), bool) for one in options)
-    weights = strategy["weights"] if is_one else None
+    weights = (
+        strategy["weights"] if is_one and all(isinstance(strategy.get(one, True), bool) for one in options) else None
+    )
     if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
         more = f", and may have {' or '.join(options)}, true or false" if options else ""
         msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"
-        raise ConfigurationError(msg)
-    if not isinstance(name := strategy["name"], str) or name.strip() in ("", WEB):
-        msg = f"a strategy's name must be a text, and not {WEB!r}, by which the web is meant, but got {name!r}"
         raise ConfigurationError(msg)
 
 
