@@ -106,7 +106,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first request.
     """
     model = chat_model()
-    chosen = _chosen(settings, has_model=model is not None or has_key())
+    chosen = _chosen(settings, has_model=model is not None)
     # What a setting forbids is said before files are read and indexed, which may take long.
     parts = {name: calibrated_parts(name, settings.calibration) for name in chosen}
     if settings.calibration and not any(parts.values()):
@@ -127,7 +127,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars, **chat)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
-    if not (model or has_key()) and not settings.pipelines:
+    if not settings.pipelines and not (model or has_key()):
         logger.warning("No chat model is configured: only {names} are served.", names=", ".join(chosen))
     if not settings.uploads and holds_nothing(store):
         logger.warning("Nothing is indexed, so nothing will be found: check --index or --docs, or allow --uploads.")
@@ -173,6 +173,8 @@ def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
     if unknown:
         msg = f"got the pipelines {unknown}, wanted some of {list(known)}; correct --pipelines"
         raise ConfigurationError(msg)
+    # Where none asks a model, a key or proxy that no client of one could use keeps nobody from serving them.
+    has_model = has_model or (any(known[name] for name in settings.pipelines or known) and has_key())
     able = [name for name, asks in known.items() if has_model or not asks]
     unable = sorted(set(settings.pipelines) - set(able))
     if unable:
