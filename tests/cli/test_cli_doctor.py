@@ -212,8 +212,9 @@ def test_the_server_that_openais_client_is_led_to_is_named(
     assert first is not None
     assert other is not None
     assert first.identity() != other.identity()
-    monkeypatch.setenv("OPENAI_BASE_URL", "127.0.0.1:9/v1")
-    assert examined()[1]["chat model"]["fix"] == "correct OPENAI_BASE_URL"
+    for no_address in ("127.0.0.1:9/v1", ""):  # an empty one is no wish for OpenAI's own to its client
+        monkeypatch.setenv("OPENAI_BASE_URL", no_address)
+        assert examined()[1]["chat model"]["fix"] == "correct OPENAI_BASE_URL"
 
 
 def test_a_model_that_is_down_is_a_fault() -> None:

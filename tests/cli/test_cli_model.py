@@ -345,6 +345,7 @@ def test_certificates_without_which_the_models_client_cannot_be_made_are_named_w
         ("OPENAI_API_KEY", "sk-\u200bwrong", "copy it anew into OPENAI_API_KEY"),
         ("SSL_CERT_FILE", "/gone/cacert.pem", "got '/gone/cacert.pem' as SSL_CERT_FILE"),
         ("ALL_PROXY", "gopher://127.0.0.1:9", "got another kind of proxy in ALL_PROXY"),
+        ("OPENAI_BASE_URL", "127.0.0.1:9/v1", "correct OPENAI_BASE_URL"),
     ],
 )
 def test_what_the_client_of_the_files_model_cannot_be_made_with_is_named_too(

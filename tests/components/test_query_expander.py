@@ -312,11 +312,6 @@ def test_the_same_query_is_never_sent_twice_with_the_same_strategy(question: str
         ({"n": 11}, "from 1 to 10"),
         ({"timeout_s": 0}, "> 0"),
         ({"strategies": [{"name": "x"}]}, "needs a name and weights"),
-        # An expander writes queries for the web by keywords alone, and records and traces read that word, too.
-        *(
-            ({"strategies": [{"name": bad, "weights": {"bm25": 1}}]}, "name must be a text")
-            for bad in ("web", "", None)
-        ),
         ({"strategies": [{"name": "x", "weights": {"bm25": 1}, "expand": "no"}]}, "expand, true or false, but got"),
         (
             {"mode": "multi", "template": ["{{ question }}"], "chat_generator": scripted("x")},

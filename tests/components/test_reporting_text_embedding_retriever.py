@@ -86,8 +86,8 @@ def test_a_retriever_that_tells_of_itself_need_not_know_event_loops(
     ("parts", "told"),
     [
         ({"retriever": InMemoryBM25Retriever(InMemoryDocumentStore())}, "goes into ReportingRetriever"),
-        ({"retriever": StaticTextEmbedder()}, "got StaticTextEmbedder, which lacks"),
-        ({"text_embedder": StaticDocumentEmbedder()}, r"lacks \['text'\]; beside an embedder of documents take that"),
+        ({"retriever": StaticTextEmbedder()}, "input 'query_embedding', but got StaticTextEmbedder"),
+        ({"text_embedder": StaticDocumentEmbedder()}, "input 'text', but got StaticDocumentEmbedder; beside"),
         ({"text_embedder": None}, "got NoneType"),
     ],
 )
@@ -95,6 +95,19 @@ def test_what_cannot_be_asked_is_refused_at_construction(parts: dict[str, Any], 
     """The first question would tell of an argument that somebody's function does not know."""
     with pytest.raises(ConfigurationError, match=told):
         ReportingTextEmbeddingRetriever(**{"retriever": Telling(), "text_embedder": StaticTextEmbedder(), **parts})
+
+
+def test_a_retriever_that_hands_on_whatever_it_is_given_is_taken() -> None:
+    """Its sockets name neither filters nor top_k, as of a wrapper whose `run` has `**kwargs`."""
+
+    @component
+    class Wrapper:
+        @component.output_types(documents=list[Document])
+        def run(self, query_embedding: list[float], **kwargs: Any) -> dict[str, Any]:
+            return {"documents": [Document(content=", ".join(kwargs))]}
+
+    retriever = ReportingTextEmbeddingRetriever(retriever=Wrapper(), text_embedder=StaticTextEmbedder())
+    assert retriever.run(query="Who?")["documents"][0].content == "filters, top_k"
 
 
 EMBEDDERS = pytest.mark.parametrize("kind", [Embedder, LoopEmbedder])

@@ -397,6 +397,24 @@ def test_a_run_may_take_as_long_as_an_operator_lets_its_answer(
     assert guard.run(query="When?", budget={"seconds": 7})["state"].budget.seconds == 7
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("OPENAI_API_KEY", "sk-\u200bx", "copy it anew into OPENAI_API_KEY"),
+        ("SSL_CERT_FILE", "/gone/cacert.pem", "got '/gone/cacert.pem' as SSL_CERT_FILE"),
+    ],
+)
+def test_what_no_client_of_a_model_can_be_made_with_keeps_no_pipeline_without_one_from_being_served(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+) -> None:
+    """A key that lies in the environment for something else; where a served pipeline asks a model, it is named."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv(name, value)
+    assert list(deploy(read_settings(pipelines="corrective_retrieval")).wrappers) == ["corrective_retrieval"]
+    with pytest.raises(ConfigurationError, match=told):
+        deploy(read_settings(pipelines="corrective_retrieval,corrective_rag"))
+
+
 @pytest.mark.parametrize("by_yaml", [True, False])
 @pytest.mark.parametrize(("seconds", "status"), [(0.5, "failed"), (300, "written")])
 def test_an_answer_is_waited_for_as_long_as_an_operator_says(

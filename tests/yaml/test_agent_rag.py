@@ -83,6 +83,19 @@ def test_what_an_agent_found_before_approves_nothing_that_a_correction_finds(
 
 
 @BOTH_DOORS
+@pytest.mark.parametrize("unnamed", [0, 1])
+def test_documents_that_an_agent_found_by_id_are_approved_whichever_search_finds_them(
+    store: Any, unnamed: int, asynchronous: bool
+) -> None:
+    """All that a correction finds have to be among them."""
+    items = [{"id": document.id, "score": 0.9} for document in store.filter_documents()][unnamed:]
+    asked = {"query": "Who repairs bicycles?", "tool_history": [{"tool": "vector_search", "items": items}]}
+    result = run(store, lambda _: 0.1, asynchronous=asynchronous, **asked)["crag"]
+    assert result["trail"][0]["coverage"]["documents_in"] == 0
+    assert (result["coverage"]["approved"] > 0) is (unnamed == 0)
+
+
+@BOTH_DOORS
 def test_no_rule_matched_all_items_are_graded_in_a_single_batch_call(store: Any, asynchronous: bool) -> None:
     """N documents, one call, N scores on record."""
     result = run(store, lambda _: 0.9, asynchronous=asynchronous)

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from haystack import Document, component
-from makers import asked, fill, grading_by, scripted
+from makers import asked, fill, grading_by, run_by_door, scripted
 
+from haystack_integrations.crag.caching.memory import MemoryGradeCache
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.grades import Grade, grade_of, question_id, with_grade
 from haystack_integrations.crag.pipelines import load
@@ -84,6 +86,7 @@ def likely(text: str) -> float:
     return 0.5 if "Mars" in text else 0.01
 
 
+ONE = {"llm_calls": 1}
 BOTH_DOORS = pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 
 
@@ -222,6 +225,27 @@ def test_a_ranker_can_be_the_scorer(store: Any) -> None:
     result = run(store, RankerGrader(FewWords()), model.model)
     assert len(model.calls[0]) == 4
     assert result["crag"]["verdict"] == "correct"
+
+
+@BOTH_DOORS
+def test_a_small_model_can_be_the_scorer_also_where_a_cache_has_its_grades(store: Any, asynchronous: bool) -> None:
+    """Whatever brought its grades, the large model is asked, for each question anew; and once in a run."""
+    small, large = Asked(lambda _: 0.5), Asked(lambda text: 0.5 if text == MARS else 0.1)
+    scorer = BatchRelevanceGrader(small.model, cache=MemoryGradeCache())
+    rag = load("cascade_rag", store=store, scorer=scorer, grader=large.model, generator=scripted("Two [1]."))
+    records = [run_by_door(rag, asynchronous=asynchronous, query=QUESTION)["crag"] for _ in range(2)]
+    assert [(record["verdict"], len(record["trail"])) for record in records] == [("ambiguous", 2)] * 2
+    assert [len(one.calls) for one in (small, large)] == [1, 2]
+
+
+@BOTH_DOORS
+def test_what_a_small_model_spent_is_not_left_for_the_large_one(store: Any, asynchronous: bool) -> None:
+    """Both ask out of one budget; the large one's failure is told, and the small one's grade takes no place of it."""
+    small, large = Asked(lambda _: 0.5), Asked(lambda _: 0.9)
+    record = run(store, BatchRelevanceGrader(small.model), large.model, asynchronous=asynchronous, budget=ONE)["crag"]
+    assert [len(one.calls) for one in (small, large)] == [1, 0]
+    assert (record["verdict"], record["llm_calls"]) == ("ungraded", 2)  # with the one for the answer
+    assert record["coverage"]["reasons"] == ["grader_failed:llm_calls"]
 
 
 @pytest.mark.parametrize("scorer", [None, {"weights": "evidence"}], ids=["calibrated", "preset"])

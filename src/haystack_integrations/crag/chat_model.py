@@ -120,12 +120,8 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
-        address, setting = os.environ.get(OPENAI_URL) or None, OPENAI_URL  # which OpenAI's client reads by itself
-    if address is not None and not is_address(address):
-        got = display_url(address)
-        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {setting}"
-        raise ConfigurationError(msg)
-    _check_client(key or "", KEY_SETTING)
+        address, setting = os.environ.get(OPENAI_URL), OPENAI_URL  # which OpenAI's client reads by itself
+    _check_client(address, setting, key or "", KEY_SETTING)
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
@@ -145,12 +141,16 @@ def _check_alone() -> None:
         raise ConfigurationError(msg)
 
 
-def _check_client(key: str, setting: str) -> None:
+def _check_client(address: str | None, url_setting: str, key: str, key_setting: str) -> None:
     """Refuse what the model's client cannot be made or send anything with: each call would fail, and not say why."""
+    if address is not None and not is_address(address):  # an empty one of the environment is taken as it is
+        got = display_url(address)
+        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {url_setting}"
+        raise ConfigurationError(msg)
     if not (key.isascii() and key.isprintable()):
         msg = (
             "got an API key with a character that no header of HTTP takes (it is not shown), wanted ASCII; copy it "
-            f"anew into {setting}: what it was copied from may have added a character that one does not see"
+            f"anew into {key_setting}: what it was copied from may have added a character that one does not see"
         )
         raise ConfigurationError(msg)
     _check_proxies()
@@ -225,10 +225,10 @@ def has_key() -> bool:
     Tell whether the model that stands in the shipped YAML could be asked: OpenAI's, so it reads that key alone.
 
     :returns: True when the key is in the environment of this process; Haystack reads no `.env`.
-    :raises ConfigurationError: Where the key, a proxy or certificates of the environment cannot be used.
+    :raises ConfigurationError: Where key, address, proxy or certificates of the environment cannot be used.
     """
     if key := os.environ.get(OPENAI_KEY):
-        _check_client(key, OPENAI_KEY)
+        _check_client(os.environ.get(OPENAI_URL), OPENAI_URL, key, OPENAI_KEY)
     return bool(key)
 
 

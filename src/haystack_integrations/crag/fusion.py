@@ -74,10 +74,10 @@ def check_strategy(strategy: Any, *options: str) -> None:
     :param options: What else it may say, true or false.
     :raises ConfigurationError: With what was got and what is accepted.
     """
-    wanted = {"name", "weights"}
-    is_one = isinstance(strategy, Mapping) and wanted <= set(strategy) <= {*wanted, *options}
-    is_one = is_one and all(isinstance(strategy.get(one, True), bool) for one in options)
-    weights = strategy["weights"] if is_one else None
+    is_one = isinstance(strategy, Mapping) and {"name", "weights"} <= set(strategy) <= {"name", "weights", *options}
+    weights = (
+        strategy["weights"] if is_one and all(isinstance(strategy.get(one, True), bool) for one in options) else None
+    )
     if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
         more = f", and may have {' or '.join(options)}, true or false" if options else ""
         msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"

@@ -42,6 +42,20 @@ def read_history(history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float]
     return by_id, in_order if only_searches and in_order and not by_id else None
 
 
+def still_told(history: list[dict[str, Any]], passed: int) -> list[dict[str, Any]]:
+    """
+    Leave of an agent's tool calls what they tell of the documents of a pass.
+
+    :param history: Its tool calls of this round.
+    :param passed: How many passes the run has behind it.
+    :returns: All in the first; later what they say of documents by id, which holds whichever search finds those.
+    """
+    if not passed:
+        return history
+    by_id, _ = read_history(history)
+    return [{"tool": "vector_search", "items": [{"id": id_, "score": score} for id_, score in by_id.items()]}]
+
+
 def similarity_in(document: Document, scores: Mapping[str, float]) -> float:
     """
     Read a document's vector similarity.

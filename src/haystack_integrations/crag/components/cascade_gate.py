@@ -6,7 +6,7 @@ from typing import Any
 
 from haystack import Document, component
 
-from haystack_integrations.crag.deciding.reports import plain
+from haystack_integrations.crag.deciding.reports import plain, usage_of
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, annotate, grade_of, question_id, set_score_of, without_grade
 from haystack_integrations.crag.grading.batch import NAME as MODEL
@@ -87,25 +87,25 @@ class CascadeGate:
             - `report`: The scorer's report for the router's `scored`, with `cascade`: how many documents the model is
               `asked` about, the scorer's `verdict`, its `certainty`, and whether the scorer is `calibrated`. A verdict
               that does not stand is not in it.
-            - `state`: With `undecided`, what the run knows, with the scorer's grades that stand and without those that
-              the model is to give anew. Connect it to the model's grader, or that judges all documents.
+            - `state`: With `undecided`, what the run knows: the scorer's costs and grades that stand as well, without
+              those that the model is to give anew. Connect it to the model's grader, or that judges all documents.
         """
         said = dict(report or {})
         with trace("crag.cascade") as span:
             question, (verdict, certainty) = question_id(query), _told(said.get("verdict"))
             grades = [grade_of(document, question) for document in documents]
-            # The model has read documents of this pass in an earlier one: a verdict by wording knows less than that.
-            by_model = any(map(_is_of_model, grades))
-            stands = certainty is not None and certainty >= self.sure and not by_model
-            is_off = state is not None and state.mode == "off"
             # By their places, since two documents may have the same id.
-            unsure = {at for at, grade in enumerate(grades) if not (stands or is_off) and self._is_unsure(grade)}
+            read = {at for at, grade in enumerate(grades) if _was_judged(documents[at], grade, state)}
+            # The model has read documents of this pass in an earlier one: a verdict by wording knows less than that.
+            stands = certainty is not None and certainty >= self.sure and not read
+            is_done = stands or (state is not None and state.mode == "off")
+            unsure = {at for at, grade in enumerate(grades) if not (is_done or at in read) and self._is_unsure(grade)}
             cascade = {"asked": len(unsure), "verdict": verdict, "certainty": certainty}
             # Whether that certainty was learned on the user's own questions, where the scorer says so.
             cascade |= {"calibrated": said.get("calibrated")}
             set_tags(span, {"openinference.span.kind": "CHAIN", "crag.documents.in": len(documents)})
             set_tags(span, {f"crag.cascade.{name}": value for name, value in cascade.items()})
-        if unsure or by_model:
+        if unsure or read:
             said = {**_without(said, {"verdict", "set_score"}), **({} if unsure else set_score_of(grades))}
         said["cascade"] = cascade
         tell_of_dead_end(self, *(("undecided", "decided") if unsure else ("decided", "undecided")))
@@ -113,21 +113,21 @@ class CascadeGate:
             return {"decided": documents, "report": said}
         asked = [_to_be_judged(one, grades[at]) if at in unsure else one for at, one in enumerate(documents)]
         # A grade that the state has spares the model the question; one of a document alone may be of another run.
-        known = CragState.start(query) if state is None else state
+        known = (CragState.start(query) if state is None else state).spend(usage_of(said))
         known = replace(known, grades=_without(known.grades, {documents[at].id for at in unsure}))
         known = replace(known, grades=known_grades(asked, question, known))
         return {"undecided": asked, "report": said, "state": known}
 
     def _is_unsure(self, grade: Grade | None) -> bool:
-        """Tell whether the model is to judge; what it has judged in this run, it is not asked about again."""
-        if grade is None or grade.status == "failed":
-            return True
-        return self.low < grade.score < self.high and not _is_of_model(grade)
+        """Tell whether the scorer leaves a document to the model."""
+        return grade is None or grade.status == "failed" or self.low < grade.score < self.high
 
 
-def _is_of_model(grade: Grade | None) -> bool:
-    """Tell a grade of an earlier pass that is not the scorer's: beside a model's, be it any, stands the opinion."""
-    return bool(grade and grade.status == "cached" and (grade.grader == MODEL or grade.opinion is not None))
+def _was_judged(document: Document, grade: Grade | None, state: CragState | None) -> bool:
+    """Tell whether the model, be it any, judged a document in an earlier pass: beside its grade stands the opinion."""
+    if grade is None or grade.status != "cached" or (state is not None and document.id not in state.grades):
+        return False  # given in this pass, or taken from a grade cache: by the scorer, which may be a model, too
+    return grade.grader == MODEL or grade.opinion is not None
 
 
 def _to_be_judged(document: Document, grade: Grade | None) -> Document:

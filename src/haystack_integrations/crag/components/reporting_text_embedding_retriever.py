@@ -2,7 +2,7 @@
 
 import time
 from asyncio import to_thread
-from typing import Any, Final
+from typing import Any
 
 from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
@@ -28,8 +28,6 @@ from haystack_integrations.crag.searches import (
 )
 from haystack_integrations.crag.settings import check_positive, check_whole
 from haystack_integrations.crag.sockets import named, sockets_of
-
-_BY_VECTOR: Final = ["query_embedding", "filters", "top_k"]
 
 
 @component
@@ -68,13 +66,12 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
             retriever's own `timeout_s`, or else 20; one that tells of itself has all of that for its search.
         :raises ConfigurationError: For something else than such components, or an unusable number.
         """
-        for name, part, inputs, way_out in (
-            ("retriever", retriever, _BY_VECTOR, "one that is asked by text goes into ReportingRetriever"),
-            ("text_embedder", text_embedder, ["text"], "beside an embedder of documents take that of texts"),
+        for name, part, asked_by, way_out in (
+            ("retriever", retriever, "query_embedding", "one that is asked by text goes into ReportingRetriever"),
+            ("text_embedder", text_embedder, "text", "beside an embedder of documents take that of texts"),
         ):
-            if lacks := [one for one in inputs if one not in (sockets_of(part, "input") or ())]:
-                msg = f"{name} must be a component with the inputs {inputs}, but got {named(part)}, which lacks {lacks}"
-                msg += f"; {way_out}"
+            if asked_by not in (sockets_of(part, "input") or ()):
+                msg = f"{name} must be a component with the input {asked_by!r}, but got {named(part)}; {way_out}"
                 raise ConfigurationError(msg)
         if timeout_s is not None:
             check_positive({"timeout_s": timeout_s})

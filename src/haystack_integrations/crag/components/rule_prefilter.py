@@ -10,7 +10,7 @@ from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
 from haystack_integrations.crag.observing.telemetry import set_tags, trace
 from haystack_integrations.crag.settings import number
-from haystack_integrations.crag.similarities import check_rules, fulfils, read_history, similarity_in
+from haystack_integrations.crag.similarities import check_rules, fulfils, read_history, similarity_in, still_told
 from haystack_integrations.crag.sockets import tell_of_dead_end
 from haystack_integrations.crag.state import CragState, given_in_run
 
@@ -96,8 +96,8 @@ class RulePrefilter:
         :param query: The original question.
         :param documents: What was retrieved.
         :param tool_history: An agent's tool calls of this round, each `{"tool": name}`, and for `vector_search` also
-            `items`, each `{"id", "score"}`, or `scores` in the order of the documents; similarities in [0, 1]. They
-            tell of what the run's first search found.
+            `items`, each `{"id", "score"}`, or `scores` in the order of the documents; similarities in [0, 1]. Of what
+            a correction finds, ids alone tell.
         :param state: What the run knows: the grades given in earlier passes.
         :returns: A dictionary with the following keys:
             - `approved`: All documents with score 1.0 and status `approved`, when a rule matched.
@@ -106,7 +106,7 @@ class RulePrefilter:
         """
         with trace("crag.prefilter") as span:
             # A run is given them for all its passes, but what a correction finds is not what the agent found.
-            history, question = ([] if state and state.iteration else tool_history or []), question_id(query)
+            history, question = still_told(tool_history or [], state.iteration if state else 0), question_id(query)
             has_text = all((document.content or "").strip() for document in documents)
             is_open = bool(documents) and has_text and not _is_judged(documents, state, question)
             rule = self._matching(documents, history) if is_open else ""

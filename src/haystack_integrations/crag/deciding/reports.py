@@ -29,9 +29,8 @@ def of_both(scored: Mapping[str, Any] | None, report: Mapping[str, Any] | None) 
     :param report: The model's, or None where it was not asked.
     :returns: One report.
     """
-    both = [one for one in (scored, report) if one]
-    costs = {name: sum(_cost(name, plain(one.get(name))) for one in both) for name in _COSTS}
-    return {**(scored or {}), **(report or {}), **costs}
+    scored, report = scored or {}, report or {}
+    return {**scored, **report, **asdict(usage_of(scored) + usage_of(report))}
 
 
 def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,10 +64,11 @@ def usage_of(report: Mapping[str, Any]) -> Usage:
     """
     Take what a grader says it spent.
 
-    :param report: A report, read.
+    :param report: A report.
     :returns: Its costs.
+    :raises ConfigurationError: For a cost that is no number.
     """
-    return Usage(**{name: report[name] for name in _COSTS})
+    return Usage(**{name: _cost(name, plain(report.get(name))) for name in _COSTS})
 
 
 def plain(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Which pipelines a server serves: those that are named, or all that can run with the model there is."""
 
-from haystack_integrations.crag.chat_model import HOW_TO_SET
+from haystack_integrations.crag.chat_model import HOW_TO_SET, has_key
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import answers_questions, wants_a_model
 from haystack_integrations.crag.pipelines.loader import names, read
@@ -22,7 +22,7 @@ def chosen_of(settings: ServeSettings, *, has_model: bool) -> list[str]:
     Choose the pipelines.
 
     :param settings: The settings.
-    :param has_model: Whether there is a chat model.
+    :param has_model: Whether a chat model is set; without one that of the files is asked, where there is a key.
     :returns: Their names.
     :raises ConfigurationError: For one that is unknown, is none for questions, or needs a chat model.
     """
@@ -31,6 +31,8 @@ def chosen_of(settings: ServeSettings, *, has_model: bool) -> list[str]:
     if unknown:
         msg = f"got the pipelines {unknown}, wanted some of {list(known)}; correct --pipelines"
         raise ConfigurationError(msg)
+    # Where none asks a model, a key or proxy that no client of one could use keeps nobody from serving them.
+    has_model = has_model or (any(known[name] for name in settings.pipelines or known) and has_key())
     able = [name for name, asks in known.items() if has_model or not asks]
     unable = sorted(set(settings.pipelines) - set(able))
     if unable:

@@ -106,7 +106,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first request.
     """
     model = chat_model()
-    chosen = chosen_of(settings, has_model=model is not None or has_key())
+    chosen = chosen_of(settings, has_model=model is not None)
     # What a setting forbids is said before files are read and indexed, which may take long.
     parts = {name: calibrated_parts(name, settings.calibration) for name in chosen}
     if settings.calibration and not any(parts.values()):
@@ -128,7 +128,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
         make = partial(CragWrapper, name, spec, loaded, settings.question_chars, **chat)
         # Hayhooks' own door for wrappers: it finds out by itself which of its methods this one has.
         wrappers[name] = create_pipeline_wrapper_instance(SimpleNamespace(PipelineWrapper=make))
-    if not (model or has_key()) and not settings.pipelines:
+    if not settings.pipelines and not (model or has_key()):
         logger.warning("No chat model is configured: only {names} are served.", names=", ".join(chosen))
     if not settings.uploads and holds_nothing(store):
         logger.warning("Nothing is indexed, so nothing will be found: check --index or --docs, or allow --uploads.")
