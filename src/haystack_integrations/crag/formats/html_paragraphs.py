@@ -63,7 +63,7 @@ def with_paragraphs(body: HtmlElement) -> None:
         while around is not None and around.tag in INLINE:
             around.tag, around = "div", around.getparent()
     # Of a cell, what stands behind a paragraph with a part of its own, as a name in bold, were left out.
-    cells = [cell for cell in body.iter("td", "th") if any(part.tag in _BLOCKS for part in cell)]
+    cells = [cell for cell in body.iter("td", "th") if any(part.tag in _BLOCKS and len(part) for part in cell)]
     for box in [body, *body.iter(*_BOXES), *cells]:
         _wrap(box)
     for box in list(body.iter(*_BOXES)):
