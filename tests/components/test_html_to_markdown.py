@@ -314,6 +314,16 @@ def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -
     assert re.search(r"\| Key \| Use \S+this\S+ ?\. Or that\. \|", text)
 
 
+@pytest.mark.parametrize(
+    "cell", ["<b>Form</b><div><a href='x'>Download it</a></div>", "<p>The <b>Form</b></p><a href='x'>Download it</a>"]
+)
+def test_a_link_behind_a_name_in_bold_of_a_cell_is_read(cell: str) -> None:
+    """It was left out."""
+    table = f"<table><tr><td>Key</td><td>{cell}</td></tr><tr><td>a</td><td>b</td></tr></table>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{table}</body>")
+    assert re.search(r"\| Key \| (?:The )?\*\*Form\*\* Download it \|", text)
+
+
 def test_names_of_columns_that_are_too_long_for_each_row_of_a_list_are_told_once() -> None:
     """Of a table in an item they were left out."""
     name = "What is to be done with it before the holidays" * 5
