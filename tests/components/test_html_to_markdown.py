@@ -111,6 +111,7 @@ def test_what_a_reader_opens_stands_below_its_label(name: str) -> None:
         '<button class="accordion">{}</button><div class="panel" style="display:{}"><p>{}</p></div>',
         '<h3>{}</h3><div class="answer" style="display: {};"><p>{}</p></div>',
         '<div><div class="q"><b>{}</b></div><div class="a" style="color: red; display: {}"><p>{}</p></div></div>',
+        '<h3>{}</h3><div STYLE="DISPLAY: {}"><p>{}</p></div>',
     ],
 )
 def test_answers_that_stand_closed_behind_their_questions_are_read(item: str) -> None:
@@ -291,6 +292,15 @@ def test_what_is_hidden_is_not_read_whatever_element_it_is(tag: str, style: str)
     text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><div>Ask {hidden} first.</div><p>{TEXT}</p></body>")
     assert "ignore" not in text
     assert {"Ask", "first."} <= set(text.split())
+
+
+@pytest.mark.parametrize("tag", ["b", "h3", "p", "div"])
+@pytest.mark.parametrize("style", ["OVERFLOW: Hidden", "width:100px;overflow:hidden", "backface-visibility:hidden"])
+def test_what_is_cut_off_at_the_edge_of_a_box_is_read(tag: str, style: str) -> None:
+    """To Trafilatura it was hidden, as what stands in a box without height is: of that, all is cut off."""
+    page = "<body><h1>Halls</h1><p>{0}</p><{1} style='{2}'>Ask first.</{1}><p>And {0}</p></body>"
+    assert "Ask first." in converted(page.format(TEXT, tag, style))
+    assert "Ask first." not in converted(page.format(TEXT, "div", f"height: 0;{style}"))
 
 
 @pytest.mark.parametrize("tag", ["span", "div"])

@@ -11,7 +11,8 @@ _CLOSED: Final = ".//*[(@id or @role='tabpanel') and (@aria-hidden or @style) an
 _CLOSING: Final = ("aria-hidden", "style")
 _OPENING: Final = ".//*[contains(@style, 'display')]"
 _PICTURED: Final = ".//*[@style][math][following-sibling::img]"  # of MediaWiki: a formula, whose picture is shown
-_UNSEEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_UNSEEN: Final = re.compile(r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+_FLAT: Final = re.compile(r"(?<![\w-])(?:max-)?(?:height|width)\s*:\s*[01](?:px|%)?\s*(?:[;!]|$)")
 # Trafilatura leaves boxes out, in small letters. The title of a page is often hidden beside its logo.
 _KEPT: Final = INLINE.union(HEADINGS[1:])
 _FEWEST: Final = 2  # one may be what is said to who answers: "Was this page helpful?"
@@ -27,6 +28,10 @@ def without_hidden(body: HtmlElement) -> None:
 
     :param body: The body of a page, changed in place.
     """
+    for one in body.xpath(".//*[@style]"):
+        style = one.get("style").lower()
+        # To Trafilatura, whatever is cut off at its edge ("overflow: hidden") is hidden.
+        one.set("style", style if _UNSEEN.search(style) or _FLAT.search(style) else style.replace("hidden", "clip"))
     switches = [one for one in body.iter("span") if len(one) and not _shown(one)]
     for one in [one for switch in switches for one in switch]:
         del one.attrib["hidden"]
@@ -47,7 +52,6 @@ def without_hidden(body: HtmlElement) -> None:
     for one in [*(answers if len(answers) >= _FEWEST else ()), *body.xpath(_PICTURED)]:
         del one.attrib["style"]
     for one in body.xpath(".//*[@style]"):
-        one.set("style", one.get("style").lower())
         if one.tag in _KEPT and _UNSEEN.search(one.get("style")):
             one.drop_tree()
 
