@@ -614,6 +614,8 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
             "<p>So <math alttext='x^2'><mi>x</mi></math> is <math><mi>y</mi><mo>=</mo><mn>2</mn></math>.</p>",
             "x^2 is y=2.",
         ),
+        ("<p>So <math alttext='x^{2}'><msup><mi>x</mi><mn>2</mn></msup></math>.</p>", "So x^2."),
+        ("<p>So <math alttext='x^{2}'></math>.</p>", "So x^{2}."),
         (
             f"<math>{FRACTION}{POWER}<mo>=</mo><msqrt>{INDEXED}</msqrt><annotation>y</annotation></math>",
             "1/2x^(n+1)=√(a_0)",
