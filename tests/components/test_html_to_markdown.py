@@ -315,6 +315,12 @@ def test_a_formula_that_is_hidden_beside_its_picture_is_read(tag: str) -> None:
     assert "It is E=mc^2 in all halls." in " ".join(text.split())
 
 
+def test_hidden_formulas_behind_questions_are_read() -> None:
+    """They are answers and formulas at once, and cost the page."""
+    told = "<div><b>What is it?</b><span style='display: none'><math><mi>E</mi></math></span><img src='x.svg'></div>"
+    assert converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{told}{told}</body>").count("E") >= 2
+
+
 @pytest.mark.parametrize("tag", ["td", "th"])
 @pytest.mark.parametrize("cell", ["<p>Use <b>this</b>.</p>Or that.", "<div>Use <code>this</code>.</div>Or<br>that."])
 def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -> None:
