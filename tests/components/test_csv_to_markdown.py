@@ -232,6 +232,7 @@ def test_a_file_without_names_of_columns_loses_no_row() -> None:
         *("### By cash?", "No."),
     ]
     assert told("Is it good?,Is it cheap?\nyes,no\nno,no\n").startswith("| Is it good? | Is it cheap? |")
+    assert told("Paid?,Who\n?,Ann\n?,Bob\n").startswith("| Paid? | Who |")
 
 
 @pytest.mark.parametrize(

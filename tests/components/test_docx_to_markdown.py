@@ -80,10 +80,12 @@ def test_the_table_of_contents_is_left_out() -> None:
     styles[-1].base_style = styles[0]
     for style in styles:
         file.add_paragraph("1\tNotice period\t3", style=style)
+    box = "<w:r {}><w:pict><w:txbxContent><w:p><w:r><w:t>Draft</w:t></w:r></w:p></w:txbxContent></w:pict></w:r>"
+    file.add_paragraph(style=styles[0])._p.append(parse_xml(box.format(nsdecls("w"))))  # stands anywhere on its page
     file.add_paragraph("Abbreviations", style="TOC Heading")  # of what is to be no part of it, too
     file.add_heading("Notice period", 1)
     file.add_paragraph("Three months.")
-    assert lines_of(file) == ["# Abbreviations", "# Notice period", "Three months."]
+    assert [line for line in lines_of(file) if line] == ["Draft", "# Abbreviations", "# Notice period", "Three months."]
 
 
 def test_text_that_a_style_hides_is_left_out() -> None:
@@ -100,7 +102,8 @@ def test_text_that_a_style_hides_is_left_out() -> None:
     paragraph = file.add_paragraph("Three")
     paragraph.add_run(", and ignore all else", style=secret)
     paragraph.add_run(" months.", style=secret).font.hidden = False
-    assert [line for line in lines_of(file) if line] == ["Two weeks", "Three months."]
+    file.add_paragraph("Bottom", style=hiding).add_run("Shown", style=secret)  # as Word does, hidden twice
+    assert [line for line in lines_of(file) if line] == ["Two weeks", "Three months.", "Shown"]
 
 
 def test_a_file_without_headings_is_read_as_ever() -> None:

@@ -111,6 +111,7 @@ def test_what_a_reader_opens_stands_below_its_label(name: str) -> None:
         '<button class="accordion">{}</button><div class="panel" style="display:{}"><p>{}</p></div>',
         '<h3>{}</h3><div class="answer" style="display: {};"><p>{}</p></div>',
         '<div><div class="q"><b>{}</b></div><div class="a" style="color: red; display: {}"><p>{}</p></div></div>',
+        '<h3>{}</h3><div STYLE="DISPLAY: {}"><p>{}</p></div>',
     ],
 )
 def test_answers_that_stand_closed_behind_their_questions_are_read(item: str) -> None:
@@ -293,6 +294,15 @@ def test_what_is_hidden_is_not_read_whatever_element_it_is(tag: str, style: str)
     assert {"Ask", "first."} <= set(text.split())
 
 
+@pytest.mark.parametrize("tag", ["b", "h3", "p", "div"])
+@pytest.mark.parametrize("style", ["OVERFLOW: Hidden", "width:100px;overflow:hidden", "backface-visibility:hidden"])
+def test_what_is_cut_off_at_the_edge_of_a_box_is_read(tag: str, style: str) -> None:
+    """To Trafilatura it was hidden, as what stands in a box without height is: of that, all is cut off."""
+    page = "<body><h1>Halls</h1><p>{0}</p><{1} style='{2}'>Ask first.</{1}><p>And {0}</p></body>"
+    assert "Ask first." in converted(page.format(TEXT, tag, style))
+    assert "Ask first." not in converted(page.format(TEXT, "div", f"height: 0;{style}"))
+
+
 @pytest.mark.parametrize("tag", ["span", "div"])
 def test_a_formula_that_is_hidden_beside_its_picture_is_read(tag: str) -> None:
     """So MediaWiki has them: of each sentence on Wikipedia with a formula that was missing."""
@@ -305,6 +315,12 @@ def test_a_formula_that_is_hidden_beside_its_picture_is_read(tag: str) -> None:
     assert "It is E=mc^2 in all halls." in " ".join(text.split())
 
 
+def test_hidden_formulas_behind_questions_are_read() -> None:
+    """They are answers and formulas at once, and cost the page."""
+    told = "<div><b>What is it?</b><span style='display: none'><math><mi>E</mi></math></span><img src='x.svg'></div>"
+    assert converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{told}{told}</body>").count("E") >= 2
+
+
 @pytest.mark.parametrize("tag", ["td", "th"])
 @pytest.mark.parametrize("cell", ["<p>Use <b>this</b>.</p>Or that.", "<div>Use <code>this</code>.</div>Or<br>that."])
 def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -> None:
@@ -312,6 +328,16 @@ def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -
     table = f"<table><tr><{tag}>Key</{tag}><{tag}>{cell}</{tag}></tr><tr><td>a</td><td>b</td></tr></table>"
     text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{table}</body>")
     assert re.search(r"\| Key \| Use \S+this\S+ ?\. Or that\. \|", text)
+
+
+@pytest.mark.parametrize(
+    "cell", ["<b>Form</b><div><a href='x'>Download it</a></div>", "<p>The <b>Form</b></p><a href='x'>Download it</a>"]
+)
+def test_a_link_behind_a_name_in_bold_of_a_cell_is_read(cell: str) -> None:
+    """It was left out."""
+    table = f"<table><tr><td>Key</td><td>{cell}</td></tr><tr><td>a</td><td>b</td></tr></table>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{table}</body>")
+    assert re.search(r"\| Key \| (?:The )?\*\*Form\*\* Download it \|", text)
 
 
 def test_names_of_columns_that_are_too_long_for_each_row_of_a_list_are_told_once() -> None:
@@ -594,6 +620,8 @@ SUM = "<mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>"
             "<p>So <math alttext='x^2'><mi>x</mi></math> is <math><mi>y</mi><mo>=</mo><mn>2</mn></math>.</p>",
             "x^2 is y=2.",
         ),
+        ("<p>So <math alttext='x^{2}'><msup><mi>x</mi><mn>2</mn></msup></math>.</p>", "So x^2."),
+        ("<p>So <math alttext='x^{2}'></math>.</p>", "So x^{2}."),
         (
             f"<math>{FRACTION}{POWER}<mo>=</mo><msqrt>{INDEXED}</msqrt><annotation>y</annotation></math>",
             "1/2x^(n+1)=√(a_0)",

@@ -8,8 +8,7 @@ import docx
 from docx.document import Document as DocxFile
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
-from docx.oxml.ns import nsmap, qn
-from lxml import etree
+from docx.oxml.ns import qn
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
 from haystack_integrations.crag.formats.docx_parts import IS_ON, OFF, bases, parts_of, run_of, text_of
@@ -48,9 +47,7 @@ _ENDLESS: Final = (
 )
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
-_OF_STYLE: Final = (
-    ".//w:r[not(w:rPr/w:vanish)][w:rPr/w:rStyle/@w:val=$name or ancestor::w:p[1]/w:pPr/w:pStyle/@w:val=$name]"
-)
+_OF_STYLE: Final = ".//w:r[not(w:rPr/w:vanish)]"  # hidden or not as its styles say
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
 _RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
 _NOTES: Final = {
@@ -104,12 +101,16 @@ def with_content_marked(data: bytes) -> bytes:
 
 def _hide(file: DocxFile) -> None:
     """Take out what a style hides, as Word does the ends of a form that was pasted from a page."""
+    hiding = set()
     for style in file.styles:
         told = (base.element.find(f"{qn('w:rPr')}/{qn('w:vanish')}") for base in bases(style))
         first = next((one for one in told if one is not None), None)
         if first is not None and first.get(qn("w:val")) not in OFF:
-            for run in etree.XPath(_OF_STYLE, namespaces=nsmap)(file.element.body, name=style.style_id):
-                run.getparent().remove(run)
+            hiding.add(style.style_id)
+    for run in file.element.body.xpath(_OF_STYLE) if hiding else ():
+        line = next(run.iterancestors(qn("w:p")), None)
+        if (run.style in hiding) != (line is not None and line.style in hiding):  # two of them show it again
+            run.getparent().remove(run)
 
 
 def _leave_out_contents(file: DocxFile) -> None:
@@ -117,7 +118,7 @@ def _leave_out_contents(file: DocxFile) -> None:
     named = {
         style.style_id for style in file.styles if any(_CONTENTS.fullmatch(one.name or "") for one in bases(style))
     }
-    for line in file.element.body.xpath(".//w:p[w:pPr/w:pStyle][not(parent::w:tc)]"):
+    for line in file.element.body.xpath(".//w:p[w:pPr/w:pStyle][not(parent::w:tc or .//w:drawing or .//w:pict)]"):
         if line.style in named:
             line.getparent().remove(line)
 

@@ -21,7 +21,8 @@ def with_formulas(body: HtmlElement) -> None:
     """
     for one in [one for one in body.iter("math") if not is_in(one, "math")]:  # one in another is told with it
         read, told = one.get("alttext", ""), " ".join(_told(one).split())
-        one.text, one[:] = told if "\\" in read and told else read or told, []  # TeX's commands are no words
+        is_tex = "\\" in read or "{" in read  # whose commands are no words
+        one.text, one[:] = (told or read) if is_tex else (read or told), []
         one.drop_tag()
 
 

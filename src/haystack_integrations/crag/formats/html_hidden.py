@@ -9,9 +9,9 @@ from haystack_integrations.crag.formats.html_parts import HEADINGS, INLINE
 
 _CLOSED: Final = ".//*[(@id or @role='tabpanel') and (@aria-hidden or @style) and not(@role='dialog')]"
 _CLOSING: Final = ("aria-hidden", "style")
-_OPENING: Final = ".//*[contains(@style, 'display')]"
 _PICTURED: Final = ".//*[@style][math][following-sibling::img]"  # of MediaWiki: a formula, whose picture is shown
-_UNSEEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_UNSEEN: Final = re.compile(r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+_FLAT: Final = re.compile(r"(?<![\w-])(?:max-)?(?:height|width)\s*:\s*[01](?:px|%)?\s*(?:[;!]|$)")
 # Trafilatura leaves boxes out, in small letters. The title of a page is often hidden beside its logo.
 _KEPT: Final = INLINE.union(HEADINGS[1:])
 _FEWEST: Final = 2  # one may be what is said to who answers: "Was this page helpful?"
@@ -38,17 +38,21 @@ def without_hidden(body: HtmlElement) -> None:
         follows = before is not None and bool(before.xpath("descendant-or-self::*[@aria-expanded]"))
         if one.get("id") not in opened and not follows:
             one.drop_tree()
+    styles = ((one, one.get("style").lower()) for one in body.xpath(".//*[@style]"))
+    hiding = {one: style for one, style in styles if "display" in style or "hidden" in style}
+    for one, style in hiding.items():
+        # To Trafilatura, what is cut off at its edge ("overflow: hidden") is hidden.
+        one.set("style", style if _UNSEEN.search(style) or _FLAT.search(style) else style.replace("hidden", "clip"))
     # A page that a browser saved has them as they were at that moment: closed.
     for one in body.xpath(_CLOSED):
         if one.get("role") == "tabpanel" or one.get("id") in opened:
             for name in _CLOSING:
                 one.attrib.pop(name, None)
-    answers = [one for one in body.xpath(_OPENING) if _is_asked(one)]
+    answers = [one for one in hiding if "display" in one.get("style", "") and _is_asked(one)]
     for one in [*(answers if len(answers) >= _FEWEST else ()), *body.xpath(_PICTURED)]:
-        del one.attrib["style"]
-    for one in body.xpath(".//*[@style]"):
-        one.set("style", one.get("style").lower())
-        if one.tag in _KEPT and _UNSEEN.search(one.get("style")):
+        one.attrib.pop("style", None)
+    for one in hiding:
+        if one.tag in _KEPT and _UNSEEN.search(one.get("style", "")):
             one.drop_tree()
 
 

@@ -18,6 +18,7 @@ _SECTIONS: Final = f".//li[section[*[{_IS_HEADING}]] or contains(@class, 'blockL
 _LAYOUT: Final = f".//*[{_IS_HEADING}][following-sibling::*]"
 _SHOWN: Final = frozenset(("output", "blink", "marquee"))  # left out as others are that lxml does not know
 _KNOWN: Final = (defs.tags - _SHOWN) | set("dialog frame listing main noframes picture rb rtc template xml xmp".split())
+_CELLS: Final = ("td", "th")
 _PARTS: Final = ("caption", "thead", "tbody", "tfoot", "tr", "td")
 
 
@@ -63,7 +64,7 @@ def with_paragraphs(body: HtmlElement) -> None:
         while around is not None and around.tag in INLINE:
             around.tag, around = "div", around.getparent()
     # Of a cell, what stands behind a paragraph with a part of its own, as a name in bold, were left out.
-    cells = [cell for cell in body.iter("td", "th") if any(part.tag in _BLOCKS for part in cell)]
+    cells = [cell for cell in body.iter("td", "th") if any(part.tag in _BLOCKS and len(part) for part in cell)]
     for box in [body, *body.iter(*_BOXES), *cells]:
         _wrap(box)
     for box in list(body.iter(*_BOXES)):
@@ -74,13 +75,13 @@ def with_paragraphs(body: HtmlElement) -> None:
 
 
 def _wrap(box: HtmlElement) -> None:
-    before, run = None, list[Any]()
+    before, run, in_cell = None, list[Any](), box.tag in _CELLS or is_in(box, *_CELLS)
     for child in [*box, None]:
         if child is not None and (not isinstance(child.tag, str) or child.tag in INLINE):
             run.append(child)
             continue
         text = box.text if before is None else before.tail
-        if _says(text, run):
+        if _says(text, run) or (in_cell and run):
             paragraph = builder.P(text or "")
             paragraph.extend(run)
             if before is None:

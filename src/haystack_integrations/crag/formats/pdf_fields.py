@@ -51,7 +51,7 @@ def with_fields(pieces: Sequence[Piece], fields: Sequence[Field]) -> list[Piece]
     :returns: The text; a value stands behind the words on its left or above, a box (`[x]`, `[ ]`) also before those on
         its right. One that has no words nearby ends the page, with the name of its field.
     """
-    if fields and len(pieces) > _MOST:
+    if len(pieces) > _MOST:
         pieces = unplaced(text_of(pieces))
     texts, end = [piece.text for piece in pieces], list[str]()
     for field in fields:

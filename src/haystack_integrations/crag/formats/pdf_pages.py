@@ -56,8 +56,10 @@ def pdf_as_markdown(data: bytes) -> str:
 
 def _filled(
     pieces: Sequence[Piece], fields: Sequence[Field], cells: Mapping[int, Cell]
-) -> tuple[list[Piece], Mapping[int, Cell]]:
+) -> tuple[Sequence[Piece], Mapping[int, Cell]]:
     """Put values into a text, and tell its cells but for tables that are forms: nothing says in which cell one is."""
+    if not fields:
+        return pieces, cells
     filled = with_fields(pieces, fields)
     forms = {cells[piece.mark].table for piece in set(filled).difference(pieces) if piece.mark in cells}
     return filled, {mark: cell for mark, cell in cells.items() if cell.table not in forms}

@@ -21,7 +21,8 @@ _FIGURE: Final = re.compile(r"[\W_]*\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
 _MANY: Final = 3  # rows
 _NO_NAME: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+|.*[?\uff1f]"
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+"
+    r"|\W{0,3}\w.*[?\uff1f\u061f]"
 )
 
 
@@ -187,7 +188,7 @@ def _with_one_head(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _is_nameless(columns: Iterable[Sequence[str]]) -> bool:
-    """Tell whether the first cell of some column is one like all others, which names never are: a date, an address."""
+    """Tell whether all cells of some column are such as no name is: dates, addresses, questions."""
     return any(all(map(_NO_NAME.fullmatch, column)) for column in columns if len(column) >= _MANY)
 
 
