@@ -76,7 +76,7 @@ def calibrate(
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
-    dataset, ranked, retrievers = _lists(dataset, lists, pipeline)
+    ranked, retrievers = _lists(dataset, lists, pipeline)
     # Whole ones as the pipeline will judge them: its own search found what `crag collect` wrote, too.
     judged = "live" if lists == "live" else "fixed" if dataset.statistics is None else "collected"
     with progress_bar("calibrating") as progress:
@@ -137,15 +137,14 @@ def _unlimited(output: Path) -> Path:
     return output.with_name(f"{output.stem}.unlimited{output.suffix}")
 
 
-def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[Dataset, dict[str, RankedList], list[str]]":
-    """Take the lists in the data, or retrieve; gives the data with its texts as they are judged."""
+def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
+    """Take the lists in the data, or retrieve."""
     if lists == "fixed":
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
             raise no_lists(dataset)
         tell_of_pipeline(pipeline)
-        return dataset, found, _retrievers(found.values())
-    from haystack_integrations.crag.evaluation.live import as_indexed
+        return found, _retrievers(found.values())
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
     with working("indexing the corpus"):
@@ -155,7 +154,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[Dataset, d
         for number, case in enumerate(dataset.cases, 1):
             ranked[case.id] = retrieval.of(case.question)
             progress(number, len(dataset.cases), "")
-    return as_indexed(dataset), ranked, _retrievers(ranked.values())
+    return ranked, _retrievers(ranked.values())
 
 
 def _retrievers(lists: "Iterable[RankedList]") -> list[str]:
