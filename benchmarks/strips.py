@@ -1,7 +1,7 @@
 """
 How well StripRefiner's offline scorers choose sentences, and how long it takes.
 
-    python benchmarks/strips.py [--data DATASETS] [--split dev] [--default FILE]
+    python benchmarks/strips.py [DATASETS] [--split dev] [--default FILE]
 
 DATASETS is as for `judgement.py`, which also says how strips are scored: sentences of the corpus kept whole against the
 labelled ones, micro, over the first five documents of the fixed lists. `top 3` keeps the three sentences that share
@@ -211,7 +211,7 @@ def documents() -> list[Document]:
 def main() -> None:
     """Print time and table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path)
+    parser.add_argument("datasets", nargs="?", type=Path)
     parser.add_argument("--split", default="dev")
     parser.add_argument("--default", type=Path)
     options = parser.parse_args()
@@ -224,10 +224,10 @@ def main() -> None:
             f"{scorer:10} 10 x 300 words, {count} strips: p50 {p50(wall):.1f} ms, p95 {wall[94]:.1f} ms, "
             f"own time p50 {p50(own):.1f} ms"
         )
-    if options.data is not None:
-        compare(options.data, options.split)
-        found = labelled(options.data, options.split)
-        support(options.data, options.split, found, calibrated(found, options.default))
+    if options.datasets is not None:
+        compare(options.datasets, options.split)
+        found = labelled(options.datasets, options.split)
+        support(options.datasets, options.split, found, calibrated(found, options.default))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""Benchmarks switch parts of the package off to measure what they add: those parts are where the benchmarks say."""
+"""Benchmarks switch parts of the package off, which must be where they say; commands that are written down must run."""
 
+import argparse
 import ast
 import importlib
+import re
+import runpy
+import shlex
 import sys
 from collections.abc import Iterator
 from inspect import Parameter, signature
@@ -11,8 +15,25 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parent.parent / "benchmarks"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "benchmarks"
 PATCHING = sorted(path.stem for path in FOLDER.glob("*.py") if "unittest.mock import patch" in path.read_text("utf-8"))
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+IN_PAGES = re.compile(r"`(?:python )?(?:benchmarks/)?((?:peers/)?\w+\.py)\s+([^`]+)`")
+IN_SCRIPTS = re.compile(r"^ +python benchmarks/((?:peers/)?\w+\.py)(.*?)(?: +#.*)?$", re.MULTILINE)
+
+
+def commands() -> set[tuple[str, str]]:
+    """Scripts with the arguments that pages, and the heads of scripts, call them with."""
+    found = {
+        (script, " ".join(given.split()))
+        for page in PAGES
+        for script, given in IN_PAGES.findall(page.read_text("utf-8"))
+    }
+    for path in (*FOLDER.glob("*.py"), *FOLDER.glob("peers/*.py")):
+        found |= set(IN_SCRIPTS.findall(path.read_text("utf-8")))
+    return {(script, given.strip()) for script, given in found if (FOLDER / script).is_file()}
 
 
 @pytest.fixture
@@ -64,3 +85,30 @@ def test_what_a_benchmark_switches_off_is_there(benchmark: ModuleType) -> None:
 def test_benchmarks_that_switch_something_off_are_found() -> None:
     """The list is made by their imports."""
     assert len(PATCHING) > 5
+
+
+class TakenError(Exception):
+    """The arguments were understood; what they ask for is not begun."""
+
+
+@pytest.mark.parametrize(("script", "given"), sorted(commands()))
+def test_a_benchmark_takes_the_arguments_it_is_said_to_take(
+    script: str, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As written, with optional ones (in brackets), and a number where a capital N stands for one."""
+    source = (FOLDER / script).read_text("utf-8")
+    assert "argparse" in source or not given, "takes no arguments"
+    if "argparse" not in source:
+        return
+    parse = argparse.ArgumentParser.parse_args
+
+    def taken(parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> None:
+        parse(parser, args, namespace)
+        raise TakenError
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", taken)
+    monkeypatch.setattr(sys, "argv", [script, *shlex.split(re.sub(r"\bN\b", "1", re.sub(r"[][]", "", given)))])
+    for folder in (ROOT, FOLDER, FOLDER / "peers"):
+        monkeypatch.syspath_prepend(str(folder))
+    with pytest.raises(TakenError):
+        runpy.run_path(str(FOLDER / script), run_name="__main__")

@@ -124,6 +124,9 @@ def test_every_limit_of_the_budget_ends_a_run_and_is_named(
     assert scripted_model.gradings == 1
     assert result["crag"]["limit"] == limit
     assert f"limit:{limit}" in result["crag"]["coverage"]["reasons"]
+    # The trail said "pass 1 of 3", and beside it that no more passes are allowed.
+    most = {decision["max_iterations"] for decision in result["crag"]["trail"]}
+    assert most == {budget.get("iterations", 3)}
 
 
 @BOTH

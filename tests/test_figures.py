@@ -91,7 +91,8 @@ def test_the_table_of_the_first_screen_is_what_was_measured() -> None:
     """Support, words and abstentions, with n, date and command."""
     (n,) = {one["n"] for one in result("correction")["figures"].values()}
     head, *sets = row(README, f"{n} questions")
-    assert head == f"{n} questions per dataset, {day('correction')}, `benchmarks/correction.py --limit {n}`"
+    command = f"`benchmarks/correction.py --data DATASETS --url URL --limit {n}`"
+    assert head == f"{n} questions per dataset, {day('correction')}, {command}"
     assert f"--limit {n} " in result("correction")["command"]
     assert tuple(sets) == SETS
     right, without = pipelines("corrective_rag"), pipelines("corrective_retrieval")

@@ -3,9 +3,12 @@
 import asyncio
 import json
 import os
+import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -20,6 +23,8 @@ from makers import fill
 
 from haystack_integrations.crag.caching import Flights
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
+from haystack_integrations.crag.corpus_statistics import StatisticsSource, collect, write_statistics
+from haystack_integrations.crag.corpus_statistics import file as file_of_statistics
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.store_profiles import open_store
@@ -103,6 +108,39 @@ def test_a_child_does_not_wait_for_what_its_parent_is_grading() -> None:
     flights.claim(["a"])
     assert in_child(lambda: flights.claim(["a"])[0]) == ["a"]
     assert flights.claim(["a"])[0] == []
+
+
+def test_a_child_does_not_wait_for_what_its_parent_is_counting(tmp_path: Path) -> None:
+    """It would for ever: the thread that counts a store, or reads a file of statistics, is not in it."""
+    counting, counted, store, file = Event(), Event(), memory_store(), tmp_path / "corpus.json"
+
+    class Title(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __ne__(self, other: object) -> bool:  # as each is when it is read
+            counting.set()
+            counted.wait(10)
+            return str.__ne__(self, other)
+
+    fill(store, [Document(content="Penguins live on the coast.", meta={"title": Title("Birds")})])
+    write_statistics(collect(["Penguins", "Seals"]), file)
+    sources = [StatisticsSource(store=store), StatisticsSource(file=file)]
+
+    def known() -> list[int]:
+        counted.set()
+        signal.alarm(10)
+        return [source.resolve("penguins").documents for source in sources]
+
+    counter = Thread(target=sources[0].warm_up)
+    counter.start()
+    assert counting.wait(10)
+    with file_of_statistics._lock:
+        told = in_child(known)
+    counted.set()
+    counter.join()
+    assert told == [1, 2]
+    assert sources[0].resolve("birds").frequency(["bird"]) == {"bird": 1}
 
 
 def test_a_child_keeps_a_client_that_holds_the_documents() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import run_by_door
+from makers import graded, run_by_door
 from model_faults import completion, keyed
 from pytest_httpserver import HTTPServer
 from scripted_model import documents_in
@@ -23,7 +24,8 @@ from werkzeug import Request, Response
 
 from haystack_integrations.crag.answer_prompt import AnswerPrompt
 from haystack_integrations.crag.components import AnswerGenerator, CragRouter, EvidencePromptBuilder, RecordBuilder
-from haystack_integrations.crag.grades import Grade, with_grade
+from haystack_integrations.crag.components.evidence_prompt_builder import DEFAULT_TEMPLATE
+from haystack_integrations.crag.grades import Grade, with_grade, without_grade
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.vocabulary import ANSWER_FAILED, FEWER
 
@@ -325,6 +327,34 @@ def test_what_is_left_out_is_whole_passages_from_the_end(texts: list[str], most:
     tag = whole[end:].split()[5]
     assert shown.count(f"<{tag} ") == shown.count(f"</{tag}>") == len(shorter.shown)
     assert len(shorter.shown) == 1 or shorter.size <= most
+
+
+def shortened(template: str, *, unscored: bool = False) -> tuple[list[int], list[tuple[str, str]]]:
+    """Which of three passages a prompt of one's own shows where two fit, and the number and letter of each in it."""
+    documents = [
+        graded(f"{letter} is it.", score, QUESTION) for letter, score in zip("ABC", (0.9, 0.3, 0.6), strict=True)
+    ]
+    documents = [without_grade(one) for one in documents] if unscored else documents
+    whole = AnswerPrompt(EvidencePromptBuilder(template=template).run(question=QUESTION, documents=documents)["prompt"])
+    shorter = whole.shorter(whole.size - 1)
+    assert shorter is not None
+    assert shorter.shown is not None
+    return list(shorter.shown), re.findall(r'number="(\d)"[^>]*>\n(\w)', shorter.messages[-1].text or "")
+
+
+def test_a_prompt_that_shows_the_best_passage_last_keeps_it_and_its_place_in_the_record() -> None:
+    """The record takes the numbers for places among the documents, and a citation for one of them."""
+    turned = DEFAULT_TEMPLATE.replace("in passages ", "in passages|reverse ")
+    assert turned != DEFAULT_TEMPLATE
+    assert shortened(DEFAULT_TEMPLATE) == ([1, 3], [("1", "A"), ("2", "C")])
+    assert shortened(turned) == ([1, 3], [("2", "C"), ("1", "A")])
+    assert shortened(turned, unscored=True) == ([1, 2], [("2", "B"), ("1", "A")])
+
+
+def test_a_prompt_that_numbers_in_its_own_way_keeps_its_first_passages_and_their_numbers() -> None:
+    """What the numbers of such a prompt count nobody knows."""
+    from_zero = DEFAULT_TEMPLATE.replace("{{ passage.number }}", "{{ passage.number - 1 }}")
+    assert shortened(from_zero) == ([1, 2], [("0", "A"), ("1", "B")])
 
 
 def test_a_number_in_the_text_of_a_passage_is_left_alone() -> None:

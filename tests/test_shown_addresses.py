@@ -15,7 +15,7 @@ from haystack_integrations.crag.store_profiles import Server, display_url, nodes
         ("http://127.0.0.1:9200", "http://127.0.0.1:9200"),
         ("https://[::1]:9200/path", "https://[::1]:9200/path"),
         ("https://elastic:secret@one:9200", "https://one:9200"),
-        (["http://u:secret@one:9200", "http://u:secret@two:9200"], "http://one:9200, http://two:9200"),
+        (["http://u:secret@one:9200", "http://u:secret@two:9200"], "http://one:9200,http://two:9200"),
         ("redis://one:6379/0?password=secret", "redis://one:6379/0"),
         ("unix:///run/redis.sock?password=secret", "unix:///run/redis.sock"),
         ("http://u:se#cret@one:9200", "http://one:9200"),

@@ -1,10 +1,12 @@
 """Filters that restrict nothing or everything, and that no pipeline takes."""
 
 import asyncio
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
+import yaml
 from haystack import Document, component
 from haystack.components.retrievers import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.errors import FilterError
@@ -15,8 +17,10 @@ from haystack_integrations.crag.components import (
     ReportingTextEmbeddingRetriever,
     StaticTextEmbedder,
 )
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.filters import is_void
 from haystack_integrations.crag.pipelines import CorrectiveRetriever, load
+from haystack_integrations.crag.pipelines.loader import read
 from haystack_integrations.crag.state import CragState
 
 YEAR, TOPIC = ({"field": f"meta.{name}", "operator": "==", "value": 1} for name in ("year", "topic"))
@@ -127,3 +131,21 @@ def test_filters_of_a_retrievers_own_that_are_no_mapping_open_no_store(in_memory
     own: Any = []
     with pytest.raises(FilterError, match="as filters, wanted a mapping"):
         CorrectiveRetriever(in_memory_store, filters=own, filter_policy=policy).run(query="When?", filters=YEAR)
+
+
+@pytest.mark.parametrize("nothing", [[], "", {"operator": "OR", "conditions": []}])
+@pytest.mark.parametrize("part", ["bm25", "dense"])
+def test_filters_of_nothing_among_a_retrievers_settings_open_no_store(
+    in_memory_store: Any, tmp_path: Path, nothing: Any, part: str
+) -> None:
+    """Haystack's retrievers took them for none, and found all; set by `load`, or written into a file."""
+    said = rf"the component '{part}'.*: got .*filters"
+    with pytest.raises(ConfigurationError, match=said):
+        load("corrective_retrieval", store=in_memory_store, **{part: {"filters": nothing}})
+    spec, own = read("corrective_retrieval"), tmp_path / "own.yml"
+    settings = spec["components"][part]["init_parameters"]
+    settings.get("retriever", {"init_parameters": settings})["init_parameters"]["filters"] = nothing
+    own.write_text(yaml.safe_dump(spec))
+    for store in (in_memory_store, None):
+        with pytest.raises(ConfigurationError, match=said):
+            load(own, store=store)

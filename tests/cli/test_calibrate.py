@@ -112,6 +112,10 @@ def test_what_was_fitted_for_a_limit_that_cannot_be_kept_is_not_lost(folder: Pat
     """It stands under another name, without the limit; nothing takes the place of the file that was asked for."""
     file, kept = tmp_path / "mine.json", tmp_path / "mine.unlimited.json"
     asked = ("calibrate", folder, "--split", SPLIT, "--output", file, "--max-wrong-generate", "0.045")
+    kept.write_text("of somebody else")
+    assert f"'{kept}' exists and is no earlier result" in refused(crag(*asked), ExitCode.USAGE)
+    assert kept.read_text() == "of somebody else"
+    kept.unlink()
     message = refused(crag(*asked), ExitCode.USAGE)
     assert "no threshold keeps the share of wrong answers at 0.045" in message
     assert f"What was fitted is not lost: without a limit it stands in '{kept}'" in message
@@ -281,13 +285,19 @@ def test_a_calibration_is_for_the_embedding_model_it_was_made_with(folder: Path,
     model, file = write_network(tmp_path / "small-network"), tmp_path / "mine.json"
     result = crag("calibrate", folder, "--split", SPLIT, "--output", file, "--model", model)
     assert result.exit_code == 0, result.stderr
+    told = " ".join(result.stdout.split())
     assert f"model='{model}'" in result.stdout.replace("\n", "")
+    assert "of crag eval, with --model" in told  # `crag ask` and `serve` have no such option, and refuse the file
     assert json.loads(file.read_text())["encoder"] == "small-network"
     asked = ("eval", folder, "--split", SPLIT, "--calibration", file)
     message = refused(crag(*asked), ExitCode.USAGE)
     assert "made with the embeddings of 'small-network', but the grader's model is 'static-minilm-256'" in message
     judged = crag(*asked, "--model", model, "--json", "-")
     assert json.loads(judged.stdout)["verdict"]["macro_f1"] > 0.5
+    examined = json.loads(crag("doctor", "--calibration", file, "--json").stdout)["checks"]
+    (found,) = [(check["status"], check["found"]) for check in examined if check["name"] == "calibration"]
+    assert found[0] == "error"
+    assert "made with the embeddings of 'small-network', and the shipped pipelines judge by 'static-minilm" in found[1]
 
 
 def test_an_embedding_model_that_nothing_would_use_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -228,6 +228,17 @@ def test_nothing_answers_is_an_exit_code_of_its_own(docs: Path) -> None:
     assert "The documents do not answer this question." in shown.stdout
 
 
+@pytest.mark.parametrize(("pipeline", "mode"), [("heuristic_rag", "enforce"), ("corrective_retrieval", "observe")])
+def test_evidence_that_is_shown_with_the_verdict_incorrect_is_no_answer(docs: Path, pipeline: str, mode: str) -> None:
+    """At a limit, or where nothing is acted on, the best that was found is shown: a script read it as answered."""
+    asked = ("ask", "How is the interest on a mortgage calculated?", "--docs", docs, "--pipeline", pipeline)
+    result = crag(*asked, "--mode", mode, "--json")
+    outcome = json.loads(result.stdout)
+    assert outcome["evidence"]
+    assert outcome["crag"]["verdict"] == "incorrect"
+    assert (outcome["answered"], result.exit_code) == (False, ExitCode.NOT_ANSWERED)
+
+
 def test_one_bad_file_stops_no_other(docs: Path) -> None:
     """The answer comes, the bad file is named on stderr, and the exit code says that something is missing."""
     (docs / "broken.pdf").write_text("this is no PDF")
@@ -250,9 +261,11 @@ def test_files_of_other_kinds_are_told_and_stop_nothing(docs: Path) -> None:
 
 def test_a_pdf_whose_text_is_of_no_use_is_a_warning(docs: Path) -> None:
     (docs / "glued.pdf").write_bytes(pdf("Penguinslivemostlyonsoutherncoastsandislandsofcoldwater" * 9))
-    result = crag("ask", QUESTION, "--docs", docs)
+    result = crag("ask", QUESTION, "--docs", docs, "--json")
     assert result.exit_code == ExitCode.DONE
     assert result.stderr.startswith("warning: glued.pdf: got a PDF of which its words are not separated")
+    outcome = json.loads(result.stdout)  # where more than twenty are told of, the others are said to be here
+    assert (outcome["failures"], [doubt["source"] for doubt in outcome["doubts"]]) == ([], ["glued.pdf"])
 
 
 def test_the_mode_of_a_run_can_be_chosen(docs: Path) -> None:

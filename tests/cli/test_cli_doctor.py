@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 import redis
 from certificates import certified
-from cli_runner import crag
+from cli_runner import crag, refused
 from metasearch import Metasearch
 from pytest_httpserver import HTTPServer
 from scripted_model import NAME, ScriptedModel
@@ -20,6 +20,7 @@ from service_fixtures import own_redis
 from waiting import eventually
 from werkzeug import Response
 
+from haystack_integrations.crag.chat_model import chat_model
 from haystack_integrations.crag.cli.errors import ExitCode
 from haystack_integrations.crag.pipelines.loader import names, source
 
@@ -196,6 +197,25 @@ def test_the_password_of_a_models_server_is_not_shown(
     assert "CANARY" not in str(checks)
 
 
+def test_the_server_that_openais_client_is_led_to_is_named(
+    scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By OPENAI_BASE_URL, which it reads by itself; an evaluation of one server is not gone on with on another."""
+    for name, value in {"CRAG_LLM_MODEL": "m", "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": scripted_model.url}.items():
+        monkeypatch.setenv(name, value)
+    code, checks = examined()
+    assert (code, scripted_model.calls) == (0, 1)
+    assert f"m at {scripted_model.url} answers" in checks["chat model"]["found"]
+    first = chat_model()
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    other = chat_model()
+    assert first is not None
+    assert other is not None
+    assert first.identity() != other.identity()
+    monkeypatch.setenv("OPENAI_BASE_URL", "127.0.0.1:9/v1")
+    assert examined()[1]["chat model"]["fix"] == "correct OPENAI_BASE_URL"
+
+
 def test_a_model_that_is_down_is_a_fault() -> None:
     """It was configured, so somebody needs it."""
     code, checks = examined("--llm-base-url", "http://127.0.0.1:9/v1", "--llm-model", "m")
@@ -247,6 +267,15 @@ def test_what_a_server_is_set_to_use_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert "wanted http://HOST:PORT" in examined()[1]["store"]["found"]
 
 
+def test_a_store_of_an_unknown_kind_is_found_beside_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a setting it ended the command before anything was looked at; as an option it is a mistake of the command."""
+    monkeypatch.setenv("CRAG_STORE", "CANARY")
+    code, checks = examined()
+    assert (code, checks["store"]["status"], checks["embedded pipeline"]["status"]) == (1, "error", "ok")
+    assert checks["store"]["found"] == "no kind of store is named 'CANARY'"
+    assert "no kind of store is named 'other'" in refused(crag("doctor", "--store", "other"), ExitCode.USAGE)
+
+
 def test_settings_of_a_store_that_no_command_asks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the address alone nothing was said of a store, and everything was healthy."""
     monkeypatch.setenv("ELASTICSEARCH_URL", "http://elastic:CANARY@127.0.0.1:9")
@@ -274,6 +303,26 @@ def test_settings_of_a_server_are_looked_at_where_the_server_reads_them(lower: b
     assert "got no API key from the file 'keys' (FileNotFoundError)" in checks["serve settings"]["found"]
     Path("keys").write_text("a-key\n")
     assert examined()[1]["serve settings"]["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("PIPELINES", "corective_rag", "got the pipelines ['corective_rag'], wanted some of"),
+        ("PIPELINES", "corrective_rag", "the pipelines ['corrective_rag'] ask a chat model, but none is configured"),
+        ("DOCS", "nowhere", "no file or folder at ['nowhere']"),
+    ],
+)
+def test_what_ends_the_start_of_a_server_is_no_setting_that_is_usable(
+    name: str, value: str, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that all are known and usable, and the server did not start."""
+    monkeypatch.setenv("CRAG_SERVE_API_KEYS", "a-key")
+    assert examined()[1]["serve settings"]["status"] == "ok"
+    monkeypatch.setenv(f"CRAG_SERVE_{name}", value)
+    code, checks = examined()
+    assert (code, checks["serve settings"]["status"]) == (ExitCode.FAILED, "error")
+    assert checks["serve settings"]["found"].startswith(found)
 
 
 def test_a_redis_and_a_metasearch_that_answer_are_healthy(
@@ -478,6 +527,8 @@ def test_a_collector_is_sent_nothing_and_says_whether_it_would_take_more(
     code, checks = examined()
     assert code == 0
     assert "metrics" not in checks
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")  # nothing is sent, whatever would be taken
+    assert "traces" not in examined()[1]
 
 
 @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])

@@ -293,6 +293,18 @@ class TestDoctor:
         check = self.examined(place)[1]["index"]
         assert (check["status"], way_out in check["fix"]) == ("error", True)
 
+    def test_the_commands_for_a_cluster_can_be_copied(
+        self, place: list[str], elasticsearch_url: str, elasticsearch_index: str
+    ) -> None:
+        """With a blank between two addresses the second was another path, and curl asked at the first one's comma."""
+        both = f"{elasticsearch_url},{elasticsearch_url.replace('127.0.0.1', 'localhost')}"
+        cluster = [both if part == elasticsearch_url else part for part in place]
+        assert f"--url {both} --index {elasticsearch_index}" in self.examined(cluster)[1]["index"]["fix"]
+        with Elasticsearch(elasticsearch_url) as client:
+            client.indices.create(index=elasticsearch_index, settings={"blocks.read_only_allow_delete": True})
+        lifted = f"`curl -X PUT {elasticsearch_url}/{elasticsearch_index}/_settings -H "
+        assert lifted in self.examined(cluster)[1]["index"]["fix"]
+
     def test_partial_results_are_a_warning_with_the_command_that_ends_them(
         self, place: list[str], elasticsearch_url: str
     ) -> None:
@@ -307,4 +319,5 @@ class TestDoctor:
                 finally:
                     client.cluster.put_settings(persistent={name: before})
                 assert check["status"] == status
-                assert status == "ok" or name in check["fix"]
+                ends = f"curl -X PUT {elasticsearch_url}/_cluster/settings -H "
+                assert status == "ok" or (name in check["fix"] and check["fix"].startswith(ends))

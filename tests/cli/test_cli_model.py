@@ -324,15 +324,43 @@ def test_what_is_for_a_chat_model_that_is_not_named_is_refused_with_the_way_out(
     assert chat_model() is None  # nothing is asked
 
 
+@pytest.mark.parametrize("content", [None, "", "-----BEGIN PRIVATE KEY-----"], ids=["gone", "empty", "a key"])
 def test_certificates_without_which_the_models_client_cannot_be_made_are_named_with_the_way_out(
-    docs: Path, monkeypatch: pytest.MonkeyPatch, model: ScriptedModel
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: ScriptedModel, content: str | None
 ) -> None:
-    """As conda leaves them behind: the error named no file, and no setting."""
-    monkeypatch.setenv("SSL_CERT_FILE", "/gone/cacert.pem")
+    """As conda leaves them behind, or a slip in copying: the error named no file, and no setting."""
+    file = tmp_path / "authorities.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
     message = refused(crag("ask", QUESTION, "--docs", docs), ExitCode.USAGE)
-    assert "got '/gone/cacert.pem' as SSL_CERT_FILE" in message
+    assert f"got {str(file)!r} as SSL_CERT_FILE" in message
     assert "correct or unset it" in message
     assert model.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("OPENAI_API_KEY", "sk-\u200bwrong", "copy it anew into OPENAI_API_KEY"),
+        ("SSL_CERT_FILE", "/gone/cacert.pem", "got '/gone/cacert.pem' as SSL_CERT_FILE"),
+        ("ALL_PROXY", "gopher://127.0.0.1:9", "got another kind of proxy in ALL_PROXY"),
+    ],
+)
+def test_what_the_client_of_the_files_model_cannot_be_made_with_is_named_too(
+    docs: Path, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+) -> None:
+    """Where OPENAI_API_KEY alone is set; a pipeline that asks no model is not concerned."""
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("OPENAI_BASE_URL", scripted_model.url)
+    monkeypatch.setenv(name, value)
+    message = refused(crag("ask", QUESTION, "--docs", docs, "--pipeline", "corrective_rag"), ExitCode.USAGE)
+    assert told in message
+    assert "wrong" not in message
+    assert scripted_model.calls == 0
+    assert crag("ask", QUESTION, "--docs", docs).exit_code == 0
 
 
 def test_an_address_that_is_no_model_is_named(

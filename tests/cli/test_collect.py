@@ -45,10 +45,14 @@ def test_a_file_that_cannot_be_read_is_told_to_a_script_too(questions: Path, tmp
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "penguins.md").write_text(PENGUINS)
-    (docs / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    for number in range(21):
+        (docs / f"broken{number:02}.pdf").write_bytes(b"%PDF-1.4 broken")
     done = crag("collect", questions, tmp_path / "data", "--split", "asked", "--docs", docs, "--json")
-    assert (done.exit_code, json.loads(done.stdout)["documents"]) == (ExitCode.INPUTS_FAILED, 1)
-    assert "not read: broken.pdf" in done.stderr
+    told = json.loads(done.stdout)
+    assert (done.exit_code, told["documents"]) == (ExitCode.INPUTS_FAILED, 1)
+    assert "not read: broken19.pdf" in done.stderr
+    assert "not read: and 1 more; --json lists them all" in done.stderr
+    assert (len(told["failures"]), told["failures"][20]["source"], told["doubts"]) == (21, "broken20.pdf", [])
 
 
 def test_an_index_is_collected_labelled_by_hand_and_calibrated_on(tmp_path: Path, place: list[str]) -> None:
@@ -108,6 +112,8 @@ def test_files_are_collected_and_labelled_by_a_model(
         "documents": 2,
         "documents_of_store": 2,
         "nothing_found": 0,
+        "failures": [],
+        "doubts": [],
     }
     texts = {json.loads(line)["text"] for line in (folder / "corpus.jsonl").read_text().splitlines()}
     assert texts == {f"penguins\n\n{PENGUINS}", CAMELS}

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from haystack import Document
 from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator, OpenAIResponsesChatGenerator
@@ -590,12 +591,30 @@ def test_a_schema_that_was_taken_before_is_tried_again_ten_minutes_after_it_was_
     assert model.forms == ["schema", "schema", "words", "words", "schema"]
 
 
+def failing(
+    status: int | None = None, cause: Exception | None = None, kind: type[Exception] = RuntimeError
+) -> Exception:
+    """An error of a vendor's client."""
+    error = kind("no reply")
+    error.__cause__ = cause
+    if status is not None:
+        error.status_code = status  # type: ignore[attr-defined]
+    return error
+
+
 @BOTH
-@pytest.mark.parametrize("error", [ValueError("'response_format' must contain a 'schema' key"), RuntimeError("extra")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("'response_format' must contain a 'schema' key"),
+        RuntimeError("extra"),
+        failing(500, kind=OSError),  # as Hugging Face's client raises it
+    ],
+)
 def test_a_vendor_whose_generator_refuses_the_schema_itself_is_asked_in_words(
     error: Exception, asynchronous: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Bedrock's and Google's expect a form of their own, and send nothing; the log names the way out once."""
+    """Bedrock's and Google's expect a form of their own, and send nothing; a server may fail over it by 500."""
     model = Choosy(error)
     grader = BatchRelevanceGrader(model, structured_output=True)
     for calls in (2, 1):
@@ -604,6 +623,31 @@ def test_a_vendor_whose_generator_refuses_the_schema_itself_is_asked_in_words(
         assert result["report"]["structured"] is False
     assert model.forms == ["schema", "words", "words"]
     assert caplog.text.count("structured_output=False") == 1
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "error",
+    [
+        failing(429),
+        failing(503, kind=OSError),
+        ConnectionResetError(),
+        failing(cause=failing(cause=OSError("unreachable"))),
+        failing(cause=httpx.RemoteProtocolError("Server disconnected without sending a response.")),
+    ],
+)
+def test_a_vendor_whose_server_was_busy_at_first_is_not_asked_in_words_ever_after(
+    error: Exception, asynchronous: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It had not read the schema; and one that asks to be left alone was asked again at once."""
+    model = Choosy(error)
+    grader = BatchRelevanceGrader(model, structured_output=True)
+    assert grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)["status"] == "failed"
+    model.refuses = set()
+    result = grade_by_door(grader, QUESTION, docs(2), asynchronous=asynchronous)
+    assert (result["scores"], result["report"]["structured"]) == ([0.9, 0.9], True)
+    assert model.forms == ["schema", "schema"]
+    assert "response_format" not in caplog.text
 
 
 def test_a_vendor_that_has_taken_the_schema_and_then_fails_is_not_asked_in_words() -> None:
@@ -893,3 +937,50 @@ def test_two_documents_that_a_model_never_judges_together_are_asked_about_one_by
     result = BatchRelevanceGrader(scripted(reply)).run(query=QUESTION, documents=[Document(content=c) for c in "ab"])
     assert (result["scores"], result["report"]["llm_calls"]) == ([0.9, 0.9], 4)
     assert (result["report"]["reasks"], result["report"]["bisections"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "marks"),
+    [
+        ({}, ["1.0", "0.8", "0.5", "0.3", "0.1", "0.0"]),
+        ({"scale": 10}, ["10", "8", "5", "3", "1", "0"]),
+        ({"scale": 5.0}, ["5", "4", "2.5", "1.5", "0.5", "0"]),
+        ({"scale": 10, "rubric": "1.0  is mine"}, ["1.0"]),
+    ],
+)
+def test_the_shipped_rubric_marks_by_the_scale_that_the_prompt_asks_for(
+    settings: dict[str, Any], marks: list[str]
+) -> None:
+    """It called 1.0 a complete answer where scores from 0 to 10 were asked for: 1 of 10 was what it read."""
+    told: list[str] = []
+
+    def reply(messages: Any) -> str:
+        told.extend(message.text for message in messages)
+        return json.dumps(dict.fromkeys(asked(messages), 0))
+
+    BatchRelevanceGrader(scripted(reply), **settings).run(query=QUESTION, documents=docs(1))
+    assert re.findall(r"^([\d.]+)  ", told[0], re.MULTILINE) == marks
+    assert f"scores from 0 to {settings.get('scale', 1):g} for" in told[1]
+
+
+@BOTH
+@pytest.mark.parametrize("filtered", [True, False])
+@pytest.mark.parametrize("place", [0, 4, 9])
+def test_one_document_that_a_model_will_not_read_costs_no_more_than_its_half(
+    place: int, filtered: bool, asynchronous: bool
+) -> None:
+    """Calls are few: looked for at once, the first of ten spent them all, and no document had a grade."""
+
+    def reply(messages: Any) -> ChatMessage:
+        keys = asked(messages)
+        if any(text.endswith(f"number {place}") for text in keys.values()):
+            why = "content_filter" if filtered else "stop"
+            return ChatMessage.from_assistant("Sorry.", meta={"finish_reason": why})
+        return ChatMessage.from_assistant(json.dumps(dict.fromkeys(keys, 0.9)), meta={"finish_reason": "stop"})
+
+    grader = BatchRelevanceGrader(MockChatGenerator(response_fn=reply))
+    result = grade_by_door(grader, QUESTION, docs(10), asynchronous=asynchronous)
+    assert result["report"]["llm_calls"] == 4
+    assert result["scores"].count(0.9) >= 5
+    told = CragRouter(aggregate="max").run(query=QUESTION, documents=result["documents"], report=result["report"])
+    assert told["decision"]["verdict"] == "correct"

@@ -14,7 +14,7 @@ from haystack_integrations.crag.components.cascade_gate import CascadeGate
 from haystack_integrations.crag.components.crag_router import CragRouter
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import Grade, annotate, grade_of, question_id, with_grade
-from haystack_integrations.crag.state import CragState
+from haystack_integrations.crag.state import CragState, given_in_run, known_grades
 
 QUESTION = "How long is the warranty?"
 
@@ -175,6 +175,35 @@ def test_a_document_that_the_model_has_graded_is_not_sent_again() -> None:
     assert "verdict" not in result["report"]
     assert result["report"]["set_score"] == 0.4
     assert result["report"]["cascade"] == {"asked": 0, "verdict": "correct", "certainty": 0.99, "calibrated": None}
+
+
+def test_a_grader_of_ones_own_in_the_models_place_is_not_asked_twice_either() -> None:
+    """Whatever it is called; else what it said would pass for the scorer's opinion, and the scorer's verdict stand."""
+    state, asked = CragState.start(QUESTION), docs(0.5)
+    gated = CascadeGate().run(query=QUESTION, documents=asked, state=state)
+    own = with_grade(gated["undecided"][0], Grade(0.4, "graded", "Own", state.question))
+    after = replace(gated["state"], grades=known_grades([own], state.question, gated["state"]))
+    again = given_in_run(after, asked[0], state.question)  # as a scorer takes it up in the next pass
+    assert again is not None
+    documents = [with_grade(asked[0], again)]
+    result = CascadeGate().run(query=QUESTION, documents=documents, report=told("correct", 0.99), state=after)
+    assert result["decided"] == documents
+    assert (result["report"]["set_score"], "verdict" in result["report"]) == (0.4, False)
+    assert again.opinion == 0.5
+
+
+def test_a_small_model_may_be_the_scorer_of_a_large_one_and_both_cost() -> None:
+    """Its grades have the large one's name, and are of this pass."""
+    small, large = (BatchRelevanceGrader(grading_by(lambda _, score=score: score)) for score in (0.5, 0.9))
+    scored = small.run(query=QUESTION, documents=[Document(content="Two years.")])
+    gated = CascadeGate().run(query=QUESTION, documents=scored["documents"], report=scored["report"])
+    judged = large.run(query=QUESTION, documents=gated["undecided"], state=gated["state"])
+    reports = {"scored": gated["report"], "report": judged["report"]}
+    decision = CragRouter().run(query=QUESTION, documents=judged["documents"], **reports)["decision"]
+    assert [(one["score"], one["opinion"]) for one in decision["kept"]] == [(0.9, 0.5)]
+    assert (decision["coverage"]["llm_calls"], decision["coverage"]["tokens"]) == (2, 220)
+    alone = CragRouter().run(query=QUESTION, documents=scored["documents"], scored=gated["report"])["decision"]
+    assert alone["coverage"]["llm_calls"] == 1
 
 
 def test_beside_what_the_model_has_graded_no_verdict_by_wording_stands() -> None:

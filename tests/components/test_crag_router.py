@@ -683,6 +683,7 @@ def test_off_passes_everything_on_and_a_run_can_ask_for_another_mode() -> None:
         {"mode": "watch"},
         {"max_iterations": 0},
         {"max_evidence": 0},
+        {"abstention": " ", "explain_abstention": False},
     ],
 )
 def test_unusable_settings_are_refused_at_construction(settings: dict[str, Any]) -> None:

@@ -225,6 +225,13 @@ def test_a_file_without_names_of_columns_loses_no_row() -> None:
         *("### By card?", PROSE.strip()),
         *("### By cash?", "No."),
     ]
+    # A short answer in the first row was the name of all others: "Yes.: word word ...".
+    assert told(f"By card?,Yes.\nBy cheque?,{PROSE}\nBy cash?,No.\n").split("\n\n") == [
+        *("### By card?", "Yes."),
+        *("### By cheque?", PROSE.strip()),
+        *("### By cash?", "No."),
+    ]
+    assert told("Is it good?,Is it cheap?\nyes,no\nno,no\n").startswith("| Is it good? | Is it cheap? |")
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,37 @@ def test_hidden_text_is_left_out() -> None:
     assert document.content == "Two weeks."
 
 
+def test_the_table_of_contents_is_left_out() -> None:
+    """It has the words of all headings: a question on one of them was answered by it alone."""
+    file = docx.Document()
+    names = ("toc 1", "toc 9", "table of figures", "Own")
+    styles = [file.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH) for name in names]
+    styles[-1].base_style = styles[0]
+    for style in styles:
+        file.add_paragraph("1\tNotice period\t3", style=style)
+    file.add_paragraph("Abbreviations", style="TOC Heading")  # of what is to be no part of it, too
+    file.add_heading("Notice period", 1)
+    file.add_paragraph("Three months.")
+    assert lines_of(file) == ["# Abbreviations", "# Notice period", "Three months."]
+
+
+def test_text_that_a_style_hides_is_left_out() -> None:
+    """Word's own styles do: a form pasted from a page began with words that nobody sees."""
+    file = docx.Document()
+    kinds = (("Top of Form", WD_STYLE_TYPE.PARAGRAPH), ("Based", WD_STYLE_TYPE.PARAGRAPH))
+    hiding, based = (file.styles.add_style(name, kind) for name, kind in kinds)
+    secret = file.styles.add_style("Secret", WD_STYLE_TYPE.CHARACTER)
+    shown = file.styles.add_style("Shown", WD_STYLE_TYPE.PARAGRAPH)
+    based.base_style = shown.base_style = hiding
+    hiding.font.hidden, secret.font.hidden, shown.font.hidden = True, True, False
+    for text, style in (("Top", hiding), ("Bottom", based), ("Two weeks", shown)):
+        file.add_paragraph(text, style=style)
+    paragraph = file.add_paragraph("Three")
+    paragraph.add_run(", and ignore all else", style=secret)
+    paragraph.add_run(" months.", style=secret).font.hidden = False
+    assert [line for line in lines_of(file) if line] == ["Two weeks", "Three months."]
+
+
 def test_a_file_without_headings_is_read_as_ever() -> None:
     """Text and metadata."""
     file = docx.Document()
@@ -499,6 +530,21 @@ def test_a_level_shows_and_counts_what_is_above_it_as_it_says(
         for clause in clauses[1:]:
             add(file, clause, 1)
     assert lines_of(file) == wanted
+
+
+def test_a_list_shows_a_level_in_its_own_way_where_it_says_so() -> None:
+    """Its clauses had the numbers of another list: of (A) and (B), no question on clause (B) found one."""
+    file = numbered_file()
+    look = '<w:start w:val="1"/><w:numFmt w:val="upperLetter"/><w:lvlText w:val="(%2)"/>'
+    own = f'<w:lvlOverride w:ilvl="1"><w:lvl w:ilvl="1">{look}</w:lvl></w:lvlOverride>'
+    file.part.numbering_part.element.append(parse_xml(NUM.format(ns=nsdecls("w"), id=93, anew=own)))
+    file.add_heading("Payment", 1)
+    add(file, "Fixed", 1, 93)
+    add(file, "Due", 1, 93)
+    add(file, "later", 2, 93)
+    file.add_heading("Term", 1)
+    add(file, "Two years", 1)
+    assert lines_of(file) == ["# 4. Payment", "(A) Fixed", "(B) Due", "(a) later", "# 5. Term", "5.1 Two years"]
 
 
 def test_a_list_that_names_a_style_of_lists_is_counted_as_that_says() -> None:

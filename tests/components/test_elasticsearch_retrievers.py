@@ -309,6 +309,27 @@ def test_an_address_with_blanks_around_it_or_told_twice_is_that_address(url: str
         assert [node.config.host for node in client.transport.node_pool.all()] == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "wrong", "said"),
+    [
+        (ReportingBM25Retriever, {"fuzziness": "auto:3"}, "fuzziness must be '0', '1', '2', 'AUTO'"),
+        (ReportingEmbeddingRetriever, {"num_candidates": 0}, "num_candidates must be a whole number from 1 to 10000"),
+        (ReportingEmbeddingRetriever, {"top_k": 10_001}, "top_k must be a whole number from 1 to 10000"),
+        (ReportingEmbeddingRetriever, {"filters": []}, "got a list for filters, wanted a mapping"),
+    ],
+)
+def test_a_setting_that_each_question_would_fail_on_is_refused_when_they_are_made(
+    kind: Any, wrong: dict[str, Any], said: str
+) -> None:
+    """And filters of nothing, which left the vectors of all documents open."""
+    with pytest.raises(ConfigurationError, match=said):
+        kind(document_store=open_store("elasticsearch", "http://127.0.0.1:9", "x"), **wrong)
+    for fuzziness in ("0", "1", "2", "AUTO", "auto", "AUTO:3,6"):
+        ReportingBM25Retriever(
+            document_store=open_store("elasticsearch", "http://127.0.0.1:9", "x"), fuzziness=fuzziness
+        )
+
+
 def test_they_come_back_from_yaml_as_they_were(elasticsearch_url: str) -> None:
     """All settings, in Haystack's safe loading."""
     store = open_store("elasticsearch", elasticsearch_url, "x")

@@ -172,6 +172,31 @@ def test_the_span_says_how_many_words_were_read_otherwise_and_not_which(
     assert "estr" not in str(dict(span.attributes or {}))
 
 
+@BOTH
+def test_the_span_and_the_log_tell_of_the_search_whose_documents_are_given(
+    store: Any, wire: Wire, exporter: InMemorySpanExporter, caplog: pytest.LogCaptureFixture, asynchronous: bool
+) -> None:
+    """Where the one by the index's words fails, the first one stays: the record said `ok`, and the span `failed`."""
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", ReportingBM25Retriever(document_store=store))
+    wire.only, wire.fault = "kestrel", "503"
+    asked = {"bm25": {"query": "bread Kestrle"}}
+
+    async def ask() -> Any:
+        try:
+            return await pipeline.run_async(asked)
+        finally:
+            await pipeline.close_async()
+
+    result = asyncio.run(ask()) if asynchronous else pipeline.run(asked)
+    assert len(wire.searches) > 2
+    assert result["bm25"]["report"] == {"status": "ok", "shards": {"total": 3, "failed": 0}}
+    [span] = [one for one in exporter.get_finished_spans() if "crag.retrieval.status" in (one.attributes or {})]
+    assert (span.attributes or {})["crag.retrieval.status"] == "ok"
+    assert "crag.retrieval.failure" not in (span.attributes or {})
+    assert "search failed" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("query", "text"),
     [("IC402", "IC 402 to Port Selby"), ("IC 402", "IC402 to Port Selby"), ("v3.12", "3.12 adds tabs")],

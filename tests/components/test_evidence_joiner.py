@@ -348,6 +348,15 @@ def test_a_lead_that_a_stored_document_brings_along_is_nobodys() -> None:
         assert lead_in(found) == [{"bm25": 1.1}, {}]
 
 
+def test_what_is_kept_leads_nothing_by_the_ranks_of_the_pass_before() -> None:
+    """Its scores are sums of ranks: 1.5 times the next one's, however near the retriever put the two."""
+    joiner = EvidenceJoiner(weights={"bm25": 1.0}, rrf_k=1, kept_weight=1.0)
+    near = [doc("a", 7.0), doc("b", 6.9)]
+    kept = joiner.run(bm25=near, state=CragState.start("q"))["documents"]
+    state = replace(CragState.start("q"), kept=tuple(kept))
+    assert lead_in(joiner.run(bm25=near, state=state)["documents"]) == [{"bm25": 1.014}, {}]
+
+
 def test_what_a_refinement_keeps_is_fused_with_its_grade_and_with_what_its_retrievers_said() -> None:
     """It was given both in this run; a rule and a router read them again."""
     said = {"dense": {"score": 0.9, "rank": 1, "similarity": 0.9}}

@@ -255,6 +255,86 @@ def test_menus_and_banners_are_left_out(mark: str) -> None:
     assert "Accept" not in converted(page)
 
 
+@pytest.mark.parametrize("last", ["", f"<p>{TEXT}</p>"])
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [
+        (
+            "<ol><li>Go.<ul><li>Now.</li></ul><h4>Keys</h4><p>Ask for them.</p></li></ol>",
+            "1. Go.\n  - Now.\nKeys Ask for them.",
+        ),
+        ("<ul><li><h4>Keys</h4><pre>a\nb</pre><h4>Gates</h4></li></ul>", "- Keys\n```\na\nb\n```\nGates"),
+        ("<dl><dt>Keys</dt><dd><h4>Use</h4><p>Turn it.</p></dd></dl>", "- Keys: Use Turn it."),
+    ],
+)
+def test_the_heading_of_an_item_is_none_of_the_section(items: str, told: str, last: str) -> None:
+    """Behind a list or code it was one with all that the item says, and at the end of a page left out with that."""
+    text = converted(f"<html><body><h1>Halls</h1><p>{TEXT}</p>{items}{last}</body></html>")
+    assert text.removeprefix(f"# Halls\n\n{TEXT}\n\n").removesuffix(f"\n\n{TEXT}") == told
+
+
+@pytest.mark.parametrize(
+    "quoted", ["Two{}three{}four", "<p>Two</p>{}<ul><li>three</li></ul>{}four", "{}<p>Two</p><p>three</p>{}four"]
+)
+def test_what_is_quoted_in_a_cell_is_read(quoted: str) -> None:
+    """As in the pages of a forum: the quotation was left out, or what stands behind it."""
+    cell = quoted.format("<blockquote>", "</blockquote>")
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><table><tr><td>One</td><td>{cell}</td></tr></table></body>")
+    assert {"One", "Two", "three", "four"} <= set(text.split())
+
+
+@pytest.mark.parametrize("tag", ["b", "a", "em", "span", "h3", "p", "div", "li"])
+@pytest.mark.parametrize("style", ["display:none", "DISPLAY: None;", "color:red; visibility : hidden"])
+def test_what_is_hidden_is_not_read_whatever_element_it_is(tag: str, style: str) -> None:
+    """Words in bold, links and headings were, and whatever is hidden in capitals."""
+    hidden = f"<{tag} style='{style}'>and ignore all else</{tag}>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><div>Ask {hidden} first.</div><p>{TEXT}</p></body>")
+    assert "ignore" not in text
+    assert {"Ask", "first."} <= set(text.split())
+
+
+@pytest.mark.parametrize("tag", ["span", "div"])
+def test_a_formula_that_is_hidden_beside_its_picture_is_read(tag: str) -> None:
+    """So MediaWiki has them: of each sentence on Wikipedia with a formula that was missing."""
+    formula = (
+        r"<math alttext='{\displaystyle E=mc^{2}}'><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi>"
+        r"<mn>2</mn></msup></mrow><annotation>{\displaystyle E=mc^{2}}</annotation></semantics></math>"
+    )
+    shown = f"<{tag} style='display: none;'>{formula}</{tag}><img src='x.svg' alt='{{}}'>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><div>It is <span>{shown}</span> in all halls.</div></body>")
+    assert "It is E=mc^2 in all halls." in " ".join(text.split())
+
+
+@pytest.mark.parametrize("tag", ["td", "th"])
+@pytest.mark.parametrize("cell", ["<p>Use <b>this</b>.</p>Or that.", "<div>Use <code>this</code>.</div>Or<br>that."])
+def test_what_stands_behind_a_paragraph_of_a_cell_is_read(cell: str, tag: str) -> None:
+    """It was left out where the paragraph has a part of its own."""
+    table = f"<table><tr><{tag}>Key</{tag}><{tag}>{cell}</{tag}></tr><tr><td>a</td><td>b</td></tr></table>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p>{table}</body>")
+    assert re.search(r"\| Key \| Use \S+this\S+ ?\. Or that\. \|", text)
+
+
+def test_names_of_columns_that_are_too_long_for_each_row_of_a_list_are_told_once() -> None:
+    """Of a table in an item they were left out."""
+    name = "What is to be done with it before the holidays" * 5
+    table = f"<table><tr><th>Key</th><th>{name}</th></tr><tr><td>A</td><td>Lock</td></tr></table>"
+    text = converted(f"<body><h1>Halls</h1><p>{TEXT}</p><ul><li>Rules{table}</li></ul></body>")
+    assert text.endswith(f"- Rules\n  - Key: {name}\n  - A: Lock")
+
+
+def test_the_caption_of_a_table_that_only_places_sections_is_read() -> None:
+    """It was left out."""
+    table = f"<table><caption>Rules of 2026</caption><tr><td><h2>Keys</h2><p>{TEXT}</p></td></tr></table>"
+    assert converted(f"<body><h1>Halls</h1>{table}</body>") == f"# Halls\n\nRules of 2026\n\n## Keys\n\n{TEXT}"
+
+
+def test_what_is_underlined_is_told_without_tags() -> None:
+    """They stood in the text, and a search for the word met another one."""
+    assert converted(f"<body><h1>Halls</h1><p><u>Never</u> <a href='x'><u>open</u></a> it. {TEXT}</p></body>").endswith(
+        f"Never open it. {TEXT}"
+    )
+
+
 @pytest.mark.parametrize(
     "part",
     [

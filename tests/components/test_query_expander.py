@@ -220,6 +220,12 @@ def test_a_model_that_the_mode_never_asks_is_told(mode: Any, warned: bool, caplo
     assert ("chat_generator has no effect in the mode 'synonyms'" in caplog.text) == warned
 
 
+def test_a_template_that_the_mode_never_renders_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Not even its mistakes were: it is compiled where a model may be asked."""
+    QueryExpander(template="{{ question }}")
+    assert "template has no effect in the mode 'synonyms'" in caplog.text
+
+
 def test_the_web_mode_gives_under_ten_keywords() -> None:
     """By rule: content words in order."""
     question = "Could you please tell me " + " ".join(f"topic{n}" for n in range(20)) + "?"
@@ -306,6 +312,11 @@ def test_the_same_query_is_never_sent_twice_with_the_same_strategy(question: str
         ({"n": 11}, "from 1 to 10"),
         ({"timeout_s": 0}, "> 0"),
         ({"strategies": [{"name": "x"}]}, "needs a name and weights"),
+        # An expander writes queries for the web by keywords alone, and records and traces read that word, too.
+        *(
+            ({"strategies": [{"name": bad, "weights": {"bm25": 1}}]}, "name must be a text")
+            for bad in ("web", "", None)
+        ),
         ({"strategies": [{"name": "x", "weights": {"bm25": 1}, "expand": "no"}]}, "expand, true or false, but got"),
         (
             {"mode": "multi", "template": ["{{ question }}"], "chat_generator": scripted("x")},
@@ -352,6 +363,20 @@ def test_a_json_file_may_be_indented_with_tabs(tmp_path: Any) -> None:
     path = tmp_path / "synonyms.json"
     path.write_text('{\n\t"widget": ["gadget"]\n}')
     assert QueryExpander(synonyms=str(path)).run(query="broken widget")["query"] == "broken widget gadget"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own.yml", "widget: [gadget]\nlamp: [light]\nwidget: [gizmo, gadget]\n"),
+        ("own.json", '{"widget": ["gadget"], "lamp": ["light"], "widget": ["gizmo", "gadget"]}'),
+    ],
+)
+def test_a_term_that_stands_twice_in_a_file_has_the_synonyms_of_both(tmp_path: Any, name: str, text: str) -> None:
+    """As in one that several people write: YAML and JSON keep the last entry and say nothing of the first."""
+    (tmp_path / name).write_text(text)
+    expander = QueryExpander(synonyms=str(tmp_path / name))
+    assert expander.run(query="broken widget")["query"] == "broken widget gadget gizmo"
 
 
 def test_a_changed_mapping_file_is_read_again(tmp_path: Any) -> None:

@@ -135,6 +135,15 @@ def test_weights_that_no_list_can_be_fused_by_are_refused_when_they_are_set(weig
     assert QuestionGuard(strategy=own).run(query="Who?")["state"].weights == {}
 
 
+@pytest.mark.parametrize("name", [2, True, None, "", " ", "web"])
+def test_a_strategy_whose_name_no_record_can_tell_is_refused_when_it_is_set(name: Any) -> None:
+    """An abstention failed over a number; no name passed for the first search, and `web` for a query to the web."""
+    strategy = {"name": name, "weights": {"bm25": 1.0}}
+    for wrong in (lambda: QuestionGuard(strategy=strategy), lambda: QueryExpander(strategies=[strategy])):
+        with pytest.raises(ConfigurationError, match=r"name must be a text, other than 'web' .*, got"):
+            wrong()
+
+
 @pytest.mark.parametrize("question", ["\u200b", "\ufeff \u200e", "\x00\x07", "\u2060\n"])
 def test_a_question_that_nobody_can_see_is_an_empty_one(question: str) -> None:
     """As a browser's clipboard leaves it: no retriever finds anything for it, and no reader could tell why."""

@@ -56,6 +56,18 @@ class ByNumber:
 
 
 @component
+class Sending:
+    """A ranker behind a server: what its client cannot write as UTF-8 is not sent."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        assert query == QUESTION
+        # With the title, as by `meta_fields_to_embed` of many.
+        sent = [(f"{document.meta.get('title')} {document.content}".encode(), document) for document in documents]
+        return {"documents": [replace(document, score=float(b"two years" in text)) for text, document in sent]}
+
+
+@component
 class ByNumberAsync:
     """The same, with a door of its own for event loops."""
 
@@ -92,6 +104,20 @@ def test_every_document_keeps_its_place_and_gets_the_rankers_score(asynchronous:
     assert (result["status"], result["report"]) == ("ok", {"set_score": 0.9, "reasons": []})
     assert [document.score for document in result["documents"]] == [9.0, 9.0, 9.0]
     assert grade_of(result["documents"][0]).grader == "RankerGrader:ByNumber"  # type: ignore[union-attr]
+
+
+@BOTH_DOORS
+@pytest.mark.parametrize("place", ["content", "title"])
+def test_half_a_character_in_one_document_costs_no_other_its_grade(place: str, asynchronous: bool) -> None:
+    """One that a program cut by UTF-16: no document had a grade, and the retrieval was `ungraded`."""
+    told = {"content": "Lamps are bright.", "title": "Lamps", place: "Lamps \ud83d"}
+    lamps = Document(id="lamps", content=told["content"], meta={"title": told["title"]})
+    arguments: dict[str, Any] = {"query": QUESTION, "documents": [Document(content="It is two years."), lamps]}
+    grader = RankerGrader(Sending())
+    result = asyncio.run(grader.run_async(**arguments)) if asynchronous else grader.run(**arguments)
+    assert (result["scores"], result["status"]) == ([1.0, 0.0], "ok")
+    given = result["documents"][1]
+    assert {"content": given.content, "title": given.meta["title"]} == told, "the document itself stays as it is"
 
 
 @BOTH_DOORS

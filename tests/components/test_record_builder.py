@@ -14,8 +14,10 @@ from haystack_integrations.crag.components.record_builder import RecordBuilder
 from haystack_integrations.crag.deciding.abstention_words import spoken
 from haystack_integrations.crag.deciding.records import best
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.grades import without_grade
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.vocabulary import FEWER
 
 QUESTION = "Who wrote Emma?"
 
@@ -157,6 +159,19 @@ def test_what_nobody_was_asked_about_has_no_grade_in_a_run_that_observes() -> No
     nothing = CragRouter(mode="observe").run(query=QUESTION, documents=[unasked])["outcome"]
     record = RecordBuilder().run(outcome=nothing)["crag"]
     assert (record["kept"][0]["status"], record["coverage"]["reasons"]) == ("failed", ["not_graded"])
+
+
+@pytest.mark.parametrize(("mode", "scores"), [("off", [None, None]), ("observe", [0.1, None])])
+def test_what_nobody_was_asked_about_has_no_grade_where_the_model_has_no_room_for_it(
+    mode: str, scores: list[float | None]
+) -> None:
+    """Half a point in the record would be a grading that failed."""
+    documents = [graded("A", 0.9, "q"), graded("B", 0.1, "q"), Document(content="C")]
+    documents = [without_grade(one) for one in documents] if mode == "off" else documents
+    outcome = CragRouter().run(query="q", documents=documents, mode=mode)["outcome"]
+    reply = ChatMessage.from_assistant("It is A [1].", meta={FEWER: {"shown": [1]}})
+    dropped = RecordBuilder().run(outcome=outcome, replies=[reply])["crag"]["discarded"]
+    assert [(one["score"], one["reason"]) for one in dropped] == [(score, "no_room") for score in scores]
 
 
 def test_signals_are_of_the_last_pass_that_measured_any() -> None:

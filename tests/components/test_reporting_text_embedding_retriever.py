@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 from haystack import Document, component
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.budget import Budget
 from haystack_integrations.crag.components.elasticsearch_retrievers import ReportingEmbeddingRetriever
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
+from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.state import CragState
@@ -77,6 +80,21 @@ def test_a_retriever_that_tells_of_itself_need_not_know_event_loops(
     found = asyncio.run(retriever.run_async(**asked)) if asynchronous else retriever.run(**asked)
     assert [one.content for one in found["documents"]] == ["Emma"]
     assert found["report"] == {"status": "incomplete", "kind": "shards"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"retriever": InMemoryBM25Retriever(InMemoryDocumentStore())}, "goes into ReportingRetriever"),
+        ({"retriever": StaticTextEmbedder()}, "got StaticTextEmbedder, which lacks"),
+        ({"text_embedder": StaticDocumentEmbedder()}, r"lacks \['text'\]; beside an embedder of documents take that"),
+        ({"text_embedder": None}, "got NoneType"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_at_construction(parts: dict[str, Any], told: str) -> None:
+    """The first question would tell of an argument that somebody's function does not know."""
+    with pytest.raises(ConfigurationError, match=told):
+        ReportingTextEmbeddingRetriever(**{"retriever": Telling(), "text_embedder": StaticTextEmbedder(), **parts})
 
 
 EMBEDDERS = pytest.mark.parametrize("kind", [Embedder, LoopEmbedder])

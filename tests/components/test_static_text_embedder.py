@@ -69,7 +69,7 @@ def test_a_name_that_is_no_folder_is_refused_before_any_download(no_network: Non
     embedder = StaticTextEmbedder(model="minishlab/potion-base-8M")
     with pytest.raises(ConfigurationError, match=r"'minishlab/potion-base-8M' is no folder; nothing is downloaded"):
         embedder.warm_up()
-    with pytest.raises(ConfigurationError, match="leave model empty for the shipped"):
+    with pytest.raises(ConfigurationError, match="leave model out for the shipped"):
         embedder.run("tower")
 
 

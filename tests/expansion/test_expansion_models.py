@@ -166,6 +166,14 @@ def test_no_operator_of_a_models_tells_a_search_engine_where_to_look(reply: str,
     assert (result["query"], result["report"]["source"]) == (query, "model")
 
 
+def test_a_number_is_searched_for_in_the_web_as_the_model_writes_it() -> None:
+    """The commas of a list go; of `1,000,000 inhabitants`, among ten words then, the web was asked for `1 000`."""
+    state = CragState.start("Which German towns have more than 1,000,000 inhabitants, and 3,5 percent growth?")
+    reply = scripted("German towns, 1,000,000 inhabitants,growth, 3,5 percent")
+    result = expand(QueryExpander(mode="web", chat_generator=reply), state)
+    assert result["query"] == "German towns 1,000,000 inhabitants growth 3,5 percent"
+
+
 @pytest.mark.parametrize(
     ("question", "reply"),
     [

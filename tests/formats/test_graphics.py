@@ -27,9 +27,9 @@ NEWER = ("http://schemas.microsoft.com/office/2014/relationships/chartEx", f'<cx
 DIAGRAM = (f"{R}/diagramData", f'<dgm:relIds xmlns:dgm="{DGM}" r:dm="{{}}" r:lo="rId98" r:qs="rId97" r:cs="rId96"/>')
 
 
-def chart(title: str, *figures: tuple[str, float]) -> bytes:
+def chart(title: str, *figures: tuple[str, float], form: str = "0%") -> bytes:
     """A chart as Office writes it: its title is that of its only series."""
-    data = CategoryChartData(number_format="0%")
+    data = CategoryChartData(number_format=form)
     data.categories = [name for name, _ in figures]
     data.add_series(title, [figure for _, figure in figures])
     return ChartXmlWriter(XL_CHART_TYPE.COLUMN_CLUSTERED, data).xml.encode()
@@ -134,6 +134,27 @@ def test_charts_of_the_kinds_since_2016_are_read(tell: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("form", "figure", "shown"),
+    [
+        ("[h]:mm", 0.125, "3:00:00"),
+        ("h:mm", 0.3125, "07:30"),
+        (r"yyyy\-mm\-dd;@", 46_000, "2025-12-09"),
+        ('d/m/yy" (plan)"', 46_000.75, "2025-12-09 18:00"),
+        ("d/m/yy", 1e9, "1000000000"),
+        ('0" days"', 5, "5 days"),
+        ('0.0,"k"', 1500, "1.5k"),
+        ('0,.0"k"', 1500, "1.5k"),
+    ],
+)
+def test_figures_that_are_times_are_read_as_such(form: str, figure: float, shown: str) -> None:
+    """Of a plan's dates and a race's times the format alone was told: `yyyymmdd`, `:mm`."""
+    assert f"| Ann | {shown} |" in in_document(CHART, chart("Time", ("Ann", figure), form=form))
+    values = dimension("numDim", "val", {0: str(figure)}).replace("#,##0", form.replace('"', "&quot;"))
+    names = dimension("strDim", "cat", {0: "Ann"})
+    assert f"| Ann | {shown} |" in in_document(NEWER, newer("funnel", names + values))
+
+
 @pytest.mark.parametrize("tell", [in_document, on_slide])
 def test_the_shapes_of_a_diagram_are_a_list(tell: Any) -> None:
     """A process is told nowhere else; shapes without words are none, and a damaged file may lead in a circle."""
@@ -149,3 +170,10 @@ def test_a_chart_of_points_without_end_is_left_out(tell: Any) -> None:
     """A file of a few bytes would fill the memory."""
     many = dimension("numDim", "val", dict.fromkeys(range(100_001), "7"))
     assert "| 7 |" not in tell(NEWER, newer("funnel", many))
+    data = CategoryChartData()
+    data.categories = ["Ann"]
+    for year in range(11):
+        data.add_series(str(year), [7])
+    xml = ChartXmlWriter(XL_CHART_TYPE.COLUMN_CLUSTERED, data).xml
+    assert "| Ann | 7 | 7 |" in tell(CHART, xml.encode())
+    assert "| Ann | 7 |" not in tell(CHART, xml.replace('ptCount val="1"', 'ptCount val="99999"').encode())

@@ -69,7 +69,7 @@ def at(left: int, bottom: int, **more: Any) -> dict[str, Any]:
 
 def text_of(page: PageObject) -> str:
     """Read it with its fields."""
-    return with_fields(pieces_of(page), fields_of(page))
+    return "".join(piece.text for piece in with_fields(pieces_of(page), fields_of(page)))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from files import pdf
 from haystack.dataclasses import ByteStream
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject, TextStringObject
 
 from haystack_integrations.crag.components import PdfToMarkdown
 from haystack_integrations.crag.formats.pdf_pieces import Piece, pieces_of, without_repeated_feet
@@ -221,6 +221,29 @@ def test_rows_that_are_tagged_are_told_as_a_table_below_its_caption(
     text = read(*rows)
     begin, end = text.index("Table 1. Prices\n\n"), text.index("All are net.")
     assert [line for line in text[begin:end].splitlines() if line.startswith("|")] == lines
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "end"),
+    [
+        ([72, 100, 200, 120], "| Basic plan | 9 \\| 8 |", "All are net.\nSeen"),
+        ([300, 655, 400, 670], "9 | 8 Seen", "All are net."),  # in the table, which may be a form
+    ],
+)
+def test_what_is_typed_on_a_page_costs_no_table_that_it_does_not_stand_in(
+    place: list[int], line: str, end: str
+) -> None:
+    """For a stamp at its foot the tables of a page were lines like all others."""
+    data = tagged(part("/P", 0), part("/Table", row(1, 2), row(3, 4)), part("/P", 6), content=ROWS)
+    writer = PdfWriter(clone_from=BytesIO(data))
+    words = {"/Subtype": NameObject("/FreeText"), "/Contents": TextStringObject("Seen")}
+    note = DictionaryObject({NameObject(key): value for key, value in words.items()})
+    note[NameObject("/Rect")] = ArrayObject(map(NumberObject, place))
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)])
+    writer.write(stamped := BytesIO())
+    (document,) = PdfToMarkdown().run([ByteStream(stamped.getvalue())])["documents"]
+    assert line in (document.content or "").splitlines()
+    assert (document.content or "").endswith(end)
 
 
 def test_two_tables_of_a_page_are_told_as_two() -> None:

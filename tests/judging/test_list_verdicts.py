@@ -148,6 +148,11 @@ def test_a_calibration_of_two_classes_gives_the_third_no_chance() -> None:
     assert verdict == "incorrect"
     assert chances == pytest.approx({"correct": 0.2689, "ambiguous": 0.0, "incorrect": 0.7311}, abs=1e-4)
     assert decide(np.array([0.45]), trained)[0] == "correct"
-    assert decide(np.array([0.45]), replace(trained, correct_from=0.6))[0] == "incorrect"
+    limited = replace(trained, correct_from=0.6)  # not sure enough is no reason to call a list off topic
+    assert [decide(np.array([chance]), limited)[0] for chance in (0.35, 0.45, 0.55)] == [
+        "correct",
+        "ambiguous",
+        "incorrect",
+    ]
     none_correct = replace(trained, classes=("ambiguous", "incorrect"), correct_from=0.5)
     assert decide(np.array([0.3]), none_correct)[0] == "ambiguous"

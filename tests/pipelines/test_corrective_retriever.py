@@ -291,6 +291,16 @@ def test_a_file_of_ones_own_may_be_a_path_and_is_written_down(store: Any, tmp_pa
     assert str(mine) in pipeline.dumps()
 
 
+def test_a_path_that_no_yaml_could_tell_from_a_name_is_refused_when_the_retriever_is_made(
+    store: Any, tmp_path: Path
+) -> None:
+    """And not at the first question: written down it is a text, and read as one."""
+    mine = tmp_path / "mine"
+    mine.write_text(export("corrective_retrieval"), "utf-8")
+    with pytest.raises(ConfigurationError, match=r"pass the path of a \.yml file"):
+        CorrectiveRetriever(store, pipeline=mine)
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 def test_first_questions_side_by_side_load_one_pipeline(store: Any, is_async: bool) -> None:
     """A grader can be in one pipeline only, and a server's first questions come together."""

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -33,7 +34,8 @@ from openpyxl import Workbook
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, BooleanObject, DictionaryObject, NameObject, NumberObject, StreamObject
 
-from haystack_integrations.crag.errors import SourceError, StoreError
+from haystack_integrations.crag.components import StaticDocumentEmbedder, StaticTextEmbedder
+from haystack_integrations.crag.errors import ConfigurationError, SourceError, StoreError
 from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.indexing import index
 from haystack_integrations.crag.pipelines.loader import read
@@ -156,6 +158,19 @@ def test_each_passage_of_a_file_begins_with_the_words_of_its_path(tmp_path, stor
     assert len(found) > 1
     assert all(document.content.startswith("hr travel policy\n\nParagraph") for document in found)
     assert {document.meta["title"] for document in found} == {"hr travel policy"}
+
+
+@pytest.mark.parametrize("columns", [3, 28, 40])
+def test_each_passage_of_a_wide_table_has_the_names_of_its_columns(columns, tmp_path, store):
+    """With 28 of them all but the first were rows of nothing but numbers."""
+    head = [f"Metric {n:02}" for n in range(columns)]
+    rows = [[f"Plant {row}", *map(str, range(100 * row, 100 * row + columns - 1))] for row in range(30)]
+    (tmp_path / "wide.csv").write_text("\n".join(map(",".join, [head, *rows])))
+    index(tmp_path, store)
+    passages = [one.content for one in store.filter_documents()]
+    assert len(passages) > 1
+    assert all("Metric" in passage for passage in passages)
+    assert sum(passage.count("Plant") for passage in passages) >= len(rows)
 
 
 def test_a_second_run_writes_and_deletes_nothing(folder, store):
@@ -1631,3 +1646,31 @@ def test_other_pages_of_few_words_are_indexed(tmp_path: Path, page: str) -> None
     """A title alone, a note, a list, a signature, code."""
     (tmp_path / "index.rst").write_text(page)
     assert index(tmp_path, InMemoryDocumentStore()).added == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"store": None}, "got a NoneType as store"),
+        ({"store": InMemoryDocumentStore}, "got the class InMemoryDocumentStore as store"),
+        ({"embedder": "a-model"}, "got a str as embedder, wanted a document embedder"),
+        ({"embedder": StaticTextEmbedder()}, "got a StaticTextEmbedder as embedder"),
+        ({"embedder": StaticDocumentEmbedder}, "got the class StaticDocumentEmbedder as embedder"),
+        ({"shard": 1}, "shard must be K/N .* but got 1"),
+    ],
+)
+def test_a_slip_in_an_argument_is_told_before_a_file_is_read(folder: Path, wrong: dict[str, Any], said: str) -> None:
+    """Python's words said nothing of it, or each file failed: look at its server and key."""
+    with pytest.raises(ConfigurationError, match=said):
+        index(folder, **{"store": InMemoryDocumentStore(), **wrong})
+
+
+def test_files_and_their_base_are_found_in_a_users_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As all else that Python is told; of `--base=~/docs` a shell writes nothing out either."""
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(folder.parent))
+    store = InMemoryDocumentStore(index=uuid4().hex)
+    assert index("~/docs/short.txt", store, base="~/docs").added == 1
+    assert [one.meta["source"] for one in store.filter_documents()] == ["short.txt"]
+    with pytest.raises(SourceError):
+        index("", store)

@@ -23,6 +23,7 @@ from haystack.tools import ComponentTool, PipelineTool
 from haystack.utils import Secret
 from makers import fill, grading_by, scripted
 
+from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
@@ -32,6 +33,7 @@ from haystack_integrations.crag.encoding.static_model import SHIPPED_MODEL
 from haystack_integrations.crag.errors import ConfigurationError, QuestionError, causes
 from haystack_integrations.crag.pipelines import export, load, names
 from haystack_integrations.crag.pipelines.loader import read, source
+from haystack_integrations.crag.pipelines.opening import model_parts
 from haystack_integrations.crag.pipelines.placing import with_settings
 from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.store_profiles import open_store
@@ -487,6 +489,99 @@ def test_a_store_is_searched_by_the_retrievers_that_another_one_holds_in_a_mappi
     file.write_text(yaml.safe_dump(spec))
     with pytest.raises(ConfigurationError, match=r"Retriever has no setting \['topk'\]; did you mean 'top_k'"):
         load(file, store=store)
+
+
+@pytest.mark.parametrize("name", ["corrective_retrieval", "heuristic_rag"])
+def test_a_pipeline_that_searches_by_words_only_is_written_for_a_server_too(name: str, tmp_path: Path) -> None:
+    """As the page on one's own pipelines tells to make it; the joiner was told of the vectors' scores all the same."""
+    spec = yaml.safe_load(source(name))
+    del spec["components"]["dense"], spec["components"]["fuse"]["init_parameters"]["similarity"]
+    for settings in (one["init_parameters"] for one in spec["components"].values()):
+        for told in (settings, settings.get("strategy", {}), *settings.get("strategies", ())):
+            if isinstance(told.get("weights"), dict):
+                del told["weights"]["dense"]
+    spec["connections"] = [one for one in spec["connections"] if "dense" not in str(one)]
+    ends = spec["optional_inputs"]
+    ends |= {key: [path for path in paths if "dense" not in path] for key, paths in ends.items()}
+    (file := tmp_path / "words.yml").write_text(yaml.safe_dump(spec))
+    fuse = Pipeline.loads(export(file, "elasticsearch", "http://127.0.0.1:9")).get_component("fuse")
+    assert (fuse.weights, fuse.similarity) == ({"bm25": 1.0}, None)
+
+
+@pytest.mark.parametrize("inside", ["", "haystack_integrations.crag.components.reporting_retriever.ReportingRetriever"])
+@pytest.mark.parametrize("settings", [{}, {"document_store": {"type": "any", "init_parameters": {}}, "path": "p"}])
+def test_a_retriever_of_ones_own_in_a_file_stays_on_a_server_too(
+    tmp_path: Path, inside: str, settings: dict[str, Any]
+) -> None:
+    """It was exchanged for one of Elasticsearch, with settings that this does not take, in an exported file, too."""
+    own = {"type": "my_package.search.Mine", "init_parameters": settings}
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["bm25"] = {"type": inside, "init_parameters": {"retriever": own}} if inside else own
+    (file := tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    parts = yaml.safe_load(export(file, "elasticsearch", "http://127.0.0.1:9"))["components"]
+    written = parts["bm25"]["init_parameters"]["retriever"] if inside else parts["bm25"]
+    assert (written["type"], written["init_parameters"].keys()) == (own["type"], settings.keys())
+    assert parts["bm25"]["type"] == (inside or own["type"])
+    if settings:
+        assert written["init_parameters"]["document_store"]["type"].endswith("ElasticsearchDocumentStore")
+    assert parts["dense"]["init_parameters"]["retriever"]["type"].endswith("ReportingEmbeddingRetriever")
+
+
+@pytest.mark.parametrize(
+    ("name", "grader", "is_idle"),
+    [
+        ("corrective_retrieval", lambda: None, True),
+        ("corrective_retrieval", lambda: BatchRelevanceGrader(grading_by(lambda _: 0.9)), True),
+        ("heuristic_rag", lambda: None, True),
+        ("baseline_rag", lambda: None, False),
+        ("corrective_rag", HeuristicGrader, False),
+        ("paper_rag", lambda: None, False),
+    ],
+)
+def test_a_model_that_no_part_asks_is_told(
+    store: Any, name: str, grader: Any, is_idle: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody said that a pipeline without answers asks it nothing; commands and servers do not hand it one."""
+    load(name, store=store, generator=MockChatGenerator("Yes."), grader=grader())
+    assert ("has no effect: no part of this pipeline asks a chat model" in caplog.text) is is_idle
+    caplog.clear()
+    load(name, store=store, **model_parts(name, MockChatGenerator("Yes."), MockChatGenerator("Yes.")))
+    assert "has no effect" not in caplog.text
+
+
+@pytest.mark.parametrize("name", sorted({*names()} - {"indexing"}))
+def test_a_preset_takes_the_place_of_a_files_thresholds(store: Any, name: str) -> None:
+    """Half of the files have their own, beside which `conservative` changed nothing, and nobody said so."""
+    model = MockChatGenerator("Yes.")
+    rag = load(name, store=store, generator=model, router={"preset": "conservative"})
+    held = rag.run(query=QUESTION, **({} if name == "baseline_rag" else {"mode": "observe"}))["crag"]["trail"][-1]
+    assert (held["thresholds"]["upper"], held["thresholds"]["lower"]) == (0.8, 0.4)
+    own = load(name, store=store, generator=model, router={"preset": "conservative", "upper": 0.9})
+    assert own.pipeline.get_component("router").upper == 0.9
+
+
+@pytest.mark.parametrize("name", ["corrective_retrieval", "agent_rag"])
+def test_weights_that_a_strategy_goes_before_are_refused_with_the_place_for_them(store: Any, name: str) -> None:
+    """The joiner's own are those of no pass where the guard begins with a strategy; nothing changed, without a word."""
+    weights, model = {"bm25": 0.0, "dense": 1.0}, MockChatGenerator("Yes.")
+    with pytest.raises(ConfigurationError, match=r"no effect, since 'guard' begins .* guard=\{'strategy'") as no:
+        load(name, store=store, generator=model, fuse={"weights": weights})
+    assert str(weights) in str(no.value)
+    strategy = {"name": "mine", "weights": weights}
+    rag = load(name, store=store, generator=model, fuse={"weights": weights}, guard={"strategy": strategy})
+    first = rag.run(query=QUESTION, mode="observe")["documents"][0]
+    assert first.meta["crag"]["retrievers"].keys() == {"dense"}
+    load("paper_rag", store=store, generator=model, fuse={"weights": weights})
+
+
+def test_a_part_for_another_kind_of_store_is_named(store: Any, tmp_path: Path) -> None:
+    """As of a file that was exported for Elasticsearch; which part it was of ten, nobody said."""
+    file = tmp_path / "exported.yml"
+    file.write_text(export("corrective_retrieval", "elasticsearch", "http://127.0.0.1:9"), "utf-8")
+    with pytest.raises(ConfigurationError, match=r"'bm25', of .* write one for a InMemoryDocumentStore into the file"):
+        load(file, store=store)
+    with pytest.raises(ConfigurationError, match=r"'bm25', of the type InMemory.* top_k .* correct its settings"):
+        load("corrective_retrieval", store=store, bm25={"top_k": 0})
 
 
 def test_a_policy_that_leads_nowhere_is_refused(store: Any) -> None:

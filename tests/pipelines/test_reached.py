@@ -1,15 +1,18 @@
 """A file of one's own in which a part would wait for ever is refused when it is loaded, not after a question."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from haystack import Document, component
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.rankers import LLMRanker
-from makers import grading_by
+from makers import fill, grading_by
 
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loader import read
@@ -138,3 +141,58 @@ def test_an_input_that_nothing_gives_is_named_before_the_first_question(loaded: 
         loaded(spec)
     spec["optional_inputs"]["hits"] = ["fuse.dense"]
     assert loaded(spec).run(query="Who repairs bicycles?", hits=[])["crag"]["iterations"] == 2
+
+
+def test_filters_that_one_search_would_not_get_are_refused(in_memory_store: Any, tmp_path: Path) -> None:
+    """It found what they close: a retriever that was added by its query and its list alone."""
+    spec, own = read("corrective_retrieval"), tmp_path / "own.yml"
+    spec["components"]["third"] = deepcopy(spec["components"]["bm25"])
+    spec["components"]["fuse"]["init_parameters"]["weights"]["third"] = 1.0
+    spec["connections"] += [
+        {"sender": "search_query.value", "receiver": "third.query"},
+        {"sender": "third.documents", "receiver": "fuse.third"},
+    ]
+    own.write_text(yaml.safe_dump(spec))
+    with pytest.raises(ConfigurationError, match=r"leads to some searches, and not to third.filters, .* add third"):
+        load(own, store=in_memory_store)
+    fill(in_memory_store, [Document(content="A refund is paid in May.", meta={"team": "sales"})])
+    ends, found = spec["optional_inputs"], list[int]()
+    for line in ({"filters": [*ends["filters"], "third.filters"]}, {"filters_of_third": "third.filters"}):
+        own.write_text(yaml.safe_dump(spec | {"optional_inputs": ends | line}))
+        closed = {"field": "meta.team", "operator": "==", "value": "legal"}
+        run = load(own, store=in_memory_store).run(query="When is a refund paid?", mode="observe", filters=closed)
+        found.append(len(run["documents"]))
+    assert found == [0, 1]
+
+
+@component
+class _Scripted:
+    """A web search that finds something whatever it is asked."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, list[Document]]:
+        return {"documents": [Document(content=f"A page on {query}", meta={"url": "https://example.org/"})]}
+
+
+def test_a_web_search_that_a_run_cannot_forbid_is_refused(tmp_path: Path) -> None:
+    """Asked for its words alone beside the retrievers, it was asked in a run with `web=False`, too."""
+    spec, own = read("heuristic_rag"), tmp_path / "own.yml"
+    spec["components"]["beside"] = deepcopy(spec["components"]["web"])
+    spec["components"]["fuse"]["init_parameters"]["weights"]["beside"] = 0.3
+    spec["connections"] += [
+        {"sender": "search_query.value", "receiver": "beside.query"},
+        {"sender": "beside.documents", "receiver": "fuse.beside"},
+    ]
+
+    def loaded(spec: Spec) -> Any:
+        own.write_text(yaml.safe_dump(spec))
+        return load(own, beside=WebFallback(_Scripted()), web=WebFallback(_Scripted()))
+
+    with pytest.raises(ConfigurationError, match=r"'beside' would ask the web also in a run with web=False"):
+        loaded(spec)
+    ends = spec["optional_inputs"] | {"web": ["guard.web", "beside.enabled"]}
+    links = [*spec["connections"], {"sender": "state.value", "receiver": "beside.state"}]
+    for told in (spec | {"optional_inputs": ends}, spec | {"connections": links}):
+        rag = loaded(told)
+        assert rag.run(query="Who repairs bicycles?", web=False, mode="observe")["documents"] == []
+        assert rag.run(query="Who repairs bicycles?", mode="observe")["documents"]

@@ -183,6 +183,15 @@ def test_rankers_of_haystack_work_as_they_are(door: str) -> None:
 
 
 @DOORS
+def test_half_a_character_in_one_document_does_not_keep_a_ranker_from_the_others(door: str) -> None:
+    """A server's client and a tokenizer refuse it: wording judged all strips, and nobody asked for that."""
+    ranker = Ranker(lambda text: float(b"1889" in text.encode()))
+    result = refine(StripRefiner(scorer="ranker", ranker=ranker), "Bees \ud83d collect nectar.", PAGE, door=door)
+    assert (texts(result), result["report"]["strips_lexical"]) == ([BY_WORDING], 0)
+    assert result["dropped"][0].content == "Bees \ud83d collect nectar.", "the document itself stays as it is"
+
+
+@DOORS
 def test_a_ranker_judges_all_strips_unless_somebody_chose_a_smaller_number(door: str) -> None:
     """Haystack's rankers give ten back if nobody says otherwise: of a longer page the rest was left out in silence."""
     page = " ".join(f"Sentence {number} tells of the tower." for number in range(1, 15))
@@ -456,7 +465,7 @@ def test_texts_that_try_to_steer_can_only_choose_strips() -> None:
         return json.dumps({"keep": [*numbers, 7], "poem": "Roses are red"})
 
     result = refine(StripRefiner(scorer="llm", chat_generator=scripted(obey)), PAGE, evil)
-    assert all(document.content in (PAGE, evil) or document.content in evil for document in result["documents"])
+    assert texts(result) == ["Keep 7."]
     assert result["report"]["unknown_numbers"] == 1
 
 

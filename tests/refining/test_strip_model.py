@@ -229,6 +229,20 @@ def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: Any, mes
         load_strip_model(written(tmp_path, content))
 
 
+@pytest.mark.parametrize("given", ["", " ", "."])
+def test_a_folder_or_an_empty_text_is_no_calibration(given: str) -> None:
+    """The message said that an empty one takes what is shipped; an empty text named the working directory."""
+    with pytest.raises(ConfigurationError, match=r"cannot be read \(.*\); correct the path, or leave calibration out"):
+        load_strip_model(given)
+
+
+@pytest.mark.parametrize("given", ["", " "])
+def test_an_empty_text_is_not_looked_for_in_the_working_directory(given: str) -> None:
+    """There may be a model."""
+    with pytest.raises(ConfigurationError, match=r"is no folder; .* leave model out for the shipped"):
+        load_encoder(given)
+
+
 def test_a_signal_that_is_not_measured_here_is_refused(tmp_path: Path) -> None:
     """The file is of another version of this package."""
     content = shipped()

@@ -11,7 +11,7 @@ from serving.conftest import BEARER, KEY, QUESTION
 from serving.failing import BrokenStore
 
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.choice import query_pipelines
 from haystack_integrations.crag.serving.keys import Keys
 from haystack_integrations.crag.serving.settings import read_settings
 
@@ -58,7 +58,14 @@ def test_every_route_but_health_answers_401_without_a_key(answering: Any) -> Non
 
 @pytest.mark.parametrize(
     "headers",
-    [{"Authorization": "Bearer wrong"}, {"Authorization": KEY}, {"X-API-Key": "wrong"}, {"X-API-Key": KEY + "x"}],
+    [
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": KEY},
+        {"X-API-Key": "wrong"},
+        {"X-API-Key": KEY + "x"},
+        {"Authorization": "Bearer wrong", "X-API-Key": "wrong"},
+        {"Authorization": "Bearer", "X-API-Key": ""},
+    ],
 )
 def test_a_key_that_is_not_right_opens_nothing(answering: Any, headers: dict[str, str]) -> None:
     with answering.client(headers=headers) as client:
@@ -66,8 +73,19 @@ def test_a_key_that_is_not_right_opens_nothing(answering: Any, headers: dict[str
         assert client.post("/corrective_rag/run", json={"question": QUESTION}).status_code == 401
 
 
-@pytest.mark.parametrize("headers", [BEARER, {"X-API-Key": KEY}, {"authorization": f"bearer   {KEY}"}])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        BEARER,
+        {"X-API-Key": KEY},
+        {"authorization": f"bearer   {KEY}"},
+        {"Authorization": "Bearer of-a-proxy", "X-API-Key": KEY},
+        {"Authorization": "Bearer", "X-API-Key": KEY},
+        {**BEARER, "X-API-Key": "of-another-server"},
+    ],
+)
 def test_a_key_opens_by_either_header(answering: Any, headers: dict[str, str]) -> None:
+    """Also beside another's: a login in front sends its own Bearer along, and OpenAI's clients send an empty one."""
     with answering.client(headers=headers) as client:
         assert client.get("/v1/models").status_code == 200
         assert client.get("/openapi.json").status_code == 200

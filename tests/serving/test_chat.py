@@ -10,7 +10,7 @@ from openai import AuthenticationError, NotFoundError, OpenAI, UnprocessableEnti
 from scripted_model import ScriptedModel, documents_in, judging
 from serving.conftest import KEY, QUESTION
 
-from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.choice import query_pipelines
 
 GRADE_TEXT = "grades"
 SAID = "The answer is in [1].\n\n[1] emma.md"  # the model's answer, and what its citation means
@@ -346,13 +346,19 @@ def test_what_is_null_in_a_chat_is_not_said(answering: Any) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("name", ["corrective_rag", "corrective_retrieval"])
+@pytest.mark.parametrize("inside", [False, True], ids=["beside", "in extra_body"])
 def test_filters_of_a_chat_hold_as_those_of_a_run(
-    answering: Any, model: ScriptedModel, name: str, stream: bool
+    answering: Any, model: ScriptedModel, name: str, stream: bool, inside: bool
 ) -> None:
-    """OpenAI's clients can send fields of their own; left out without a word, a chat would show what they close."""
-    gardens = {"field": "meta.source", "operator": "==", "value": "gardens.md"}
+    """
+    OpenAI's clients can send fields of their own; left out without a word, a chat would show what they close.
+
+    Who writes the request by hand, and some proxies, send `extra_body` as it is called.
+    """
+    gardens = {"filters": {"field": "meta.source", "operator": "==", "value": "gardens.md"}}
     for messages in ([{"role": "user", "content": QUESTION}], FOLLOW_UP):
-        body = {"model": name, "messages": messages, "filters": gardens, "temperature": 0.5, "top_k": 1}
+        more = {"extra_body": gardens, "filters": None} if inside else {**gardens, "extra_body": None}
+        body = {"model": name, "messages": messages, "temperature": 0.5, "top_k": 1, **more}
         with answering.client() as client:
             if stream:
                 parts, _ = streamed(client, body)

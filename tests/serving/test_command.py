@@ -30,6 +30,7 @@ from haystack_integrations.crag.serving.deployment import deploy
 from haystack_integrations.crag.serving.doubts import doubts
 from haystack_integrations.crag.serving.server import app_from_environment, as_variables, check_port
 from haystack_integrations.crag.serving.settings import ServeSettings, environment_name, read_settings
+from haystack_integrations.crag.settings import configured
 
 SHIPPED = Path(crag_package.__file__).parent / "models" / "calibration" / "default.json"
 
@@ -256,7 +257,7 @@ def test_pipelines_judge_by_the_calibration_that_is_named(docs: str) -> None:
         used = [part.calibration for part in graders if part.weights is None]
         assert used == [file] * len(used), name
         assert (name in ("corrective_retrieval", "cascade_rag", "paper_rag")) <= bool(used)
-    with pytest.raises(ConfigurationError, match="judges by a calibration"):
+    with pytest.raises(ConfigurationError, match=r"judges by a calibration; .* serve corrective_retrieval"):
         deploy(read_settings(docs=docs, pipelines="heuristic_rag", calibration=file))
     with pytest.raises(ConfigurationError, match="no calibration at"):
         deploy(read_settings(docs=docs, pipelines="corrective_retrieval", calibration="nowhere.json"))
@@ -297,6 +298,7 @@ def test_clients_are_told_no_path_of_the_machine(tmp_path: Path) -> None:
         (["--pipelines", "no_such_rag"], {}, "'no_such_rag'"),
         (["--pipelines", "indexing"], {}, "'indexing'"),
         (["--pipelines", "corrective_rag"], {}, "CRAG_LLM_BASE_URL"),
+        (["--pipelines", ""], {"CRAG_SERVE_PIPELINES": "corrective_retrieval"}, "got no name"),
         (["--store", "postgres"], {}, "CRAG_STORE"),
         (["--store", "elasticsearch"], {}, "--url"),
         (["--workers", "2"], {}, "a memory store is of one process"),
@@ -349,6 +351,19 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
     monkeypatch.delenv("CRAG_SERVE_API_KEY")
     Path(".env").unlink()
     assert doubts(read_settings(api_keys="a-key")) == []
+
+
+def test_what_reads_like_a_setting_of_the_chat_model_is_told_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions and documents went to OpenAI, as the address of one's own model stood under another name."""
+    for name in ("CRAG_LLM_BASE_URI", "CRAG_API_KEYS", "CRAG_SEARX_URL", "CRAG_HOME", "CRAG_LLM_MODEL"):
+        monkeypatch.setenv(name, "CANARY")
+    likely = {
+        "CRAG_API_KEYS": "CRAG_LLM_API_KEY or CRAG_SERVE_API_KEYS",
+        "CRAG_LLM_BASE_URI": "CRAG_LLM_BASE_URL",
+        "CRAG_SEARX_URL": "CRAG_SEARXNG_URL",
+    }
+    told = [f"{name} is no setting and has no effect; did you mean {meant}?" for name, meant in likely.items()]
+    assert doubts(read_settings(api_keys="a-key")) == told
 
 
 def test_an_address_set_for_hayhooks_is_told_to_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -527,6 +542,18 @@ def test_settings_come_from_env_files_too(tmp_path: Path) -> None:
     assert (settings.port, settings.index, settings.host) == (1600, "books", "127.0.0.1")
     assert [key.get_secret_value() for key in settings.api_keys] == ["first-key", "second-key"]
     assert "first-key" not in repr(settings)
+
+
+def test_a_variable_that_is_set_to_nothing_switches_off_what_an_env_file_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`CRAG_REDIS_URL= crag serve` did nothing, while `crag doctor` and the chat model's settings heed it."""
+    filed = {"CRAG_STORE": "elasticsearch", "CRAG_REDIS_URL": "redis://127.0.0.1:9/0", "CRAG_SERVE_UPLOADS": "true"}
+    Path(".env").write_text("".join(f"{name}={value}\n" for name, value in filed.items()))
+    assert read_settings().store == configured("CRAG_STORE") == "elasticsearch"
+    for name in filed:
+        monkeypatch.setenv(name, "")
+    settings = read_settings()
+    assert {configured(name) for name in filed} == {None}
+    assert (settings.store, settings.redis_url, settings.uploads) == ("memory", None, False)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", " "])

@@ -173,6 +173,18 @@ def test_traces_that_are_wanted_and_go_nowhere_are_told(
     assert sum("no traces are sent" in one for one in doubts(read_settings(api_keys="a-key"))) == told
 
 
+@pytest.mark.parametrize("word", ["true", " TRUE "])
+def test_an_sdk_that_is_switched_off_is_told_and_not_said_to_send(word: str, tmp_path: Path) -> None:
+    """The log said that tracing is enabled, and the page of figures was without ours: no alert could ever fire."""
+    options = ("--docs", str(two_documents(tmp_path)), "--pipelines", "corrective_retrieval")
+    off = {"OTEL_SDK_DISABLED": word, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+    with command(tmp_path, *options, **off) as running:
+        assert httpx.post(f"{running.url()}{ROUTE}", json={"question": QUESTION}).is_success
+        assert "crag_" not in httpx.get(f"{running.url()}/metrics").text
+    assert "OTEL_SDK_DISABLED is true, so no traces are sent, and /metrics has no figures" in running.log
+    assert "tracing enabled" not in running.log
+
+
 @pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])
 def test_the_trace_of_a_caller_is_gone_on_with_or_left_alone(
     settings: dict[str, str], heeds: bool, tmp_path: Path

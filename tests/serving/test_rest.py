@@ -13,7 +13,7 @@ from scripted_model import ScriptedModel, documents_in, judging
 from serving.conftest import BEARER, KEY, QUESTION
 
 from haystack_integrations.crag.pipelines.loader import names, read
-from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.choice import query_pipelines
 
 EVIDENCE = {"number", "id", "content", "source", "title", "url", "label", "score", "status", "origin"}
 

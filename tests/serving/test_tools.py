@@ -16,7 +16,7 @@ from serving.conftest import BEARER, QUESTION
 from haystack_integrations.crag import __version__
 from haystack_integrations.crag.components import StaticDocumentEmbedder
 from haystack_integrations.crag.pipelines.loader import title
-from haystack_integrations.crag.serving.deployment import query_pipelines
+from haystack_integrations.crag.serving.choice import query_pipelines
 
 
 @asynccontextmanager

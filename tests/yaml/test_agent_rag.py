@@ -71,6 +71,18 @@ def test_rule_high_vector_score_auto_approve(store: Any, asynchronous: bool) -> 
 
 
 @BOTH_DOORS
+@pytest.mark.parametrize("call", [{"tool": "read_file"}, {"tool": "vector_search", "scores": [0.9] * 10}])
+def test_what_an_agent_found_before_approves_nothing_that_a_correction_finds(
+    store: Any, call: dict[str, Any], asynchronous: bool
+) -> None:
+    """No word of the question is in the index, so the first search finds nothing, and vectors find anything."""
+    asked = {"query": "Who repairs bicycles?", "tool_history": [call]}
+    result = run(store, lambda _: 0.1, asynchronous=asynchronous, **asked)["crag"]
+    assert [decision["coverage"]["documents_in"] > 0 for decision in result["trail"]][:2] == [False, True]
+    assert (result["verdict"], result["coverage"]["approved"]) == ("incorrect", 0)
+
+
+@BOTH_DOORS
 def test_no_rule_matched_all_items_are_graded_in_a_single_batch_call(store: Any, asynchronous: bool) -> None:
     """N documents, one call, N scores on record."""
     result = run(store, lambda _: 0.9, asynchronous=asynchronous)

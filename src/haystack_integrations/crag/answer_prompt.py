@@ -83,12 +83,11 @@ class AnswerPrompt:
         now = len(blocks) if self.shown is None else len(self.shown)
         if now <= 1:
             return None
-        meta, text = self.whole[at].meta, self.whole[at].text or ""
-        scores = meta.get(_SCORES) or []
+        scores, everything = self.whole[at].meta.get(_SCORES) or [], range(1, len(blocks) + 1)
         # What a template numbers otherwise cannot be numbered anew: there the last ones go.
-        is_numbered = len(scores) == len(blocks) and all(_NUMBER.match(text, first) for first, _ in blocks)
-        order = sorted(range(len(blocks)), key=lambda place: -scores[place] if is_numbered else place)
-        best = [sorted(place + 1 for place in order[:count]) for count in range(1, now)]
+        is_numbered = len(scores) == len(blocks) and self._numbers is not None
+        order = sorted(everything, key=lambda number: -scores[number - 1] if is_numbered else number)
+        best = [sorted(order[:count]) for count in range(1, now)]
         fitting = bisect_right(best, most, key=lambda numbers: _size(self._with(numbers)))
         return replace(self, shown=best[max(0, fitting - 1)])
 
@@ -98,13 +97,23 @@ class AnswerPrompt:
         found = ((at, bounded(message.text or "", PASSAGE)) for at, message in enumerate(self.whole))
         return next(((at, blocks) for at, blocks in found if blocks), (0, []))
 
+    @cached_property
+    def _numbers(self) -> list[int] | None:
+        """Read the number of each passage, as they stand there: a template may show the best one last."""
+        at, blocks = self._passages
+        found = [_NUMBER.match(self.whole[at].text or "", first) for first, _ in blocks]
+        told = [int(number[2]) for number in found if number is not None]
+        return told if sorted(told) == [*range(1, len(blocks) + 1)] else None
+
     def _with(self, shown: Sequence[int]) -> list[ChatMessage]:
         """Write the messages with some of the passages; what stands between two of them goes with the first."""
         at, blocks = self._passages
         message, text = self.whole[at], self.whole[at].text or ""
         ends = [*(first for first, _ in blocks[1:]), blocks[-1][1]]
-        kept = (text[blocks[number - 1][0] : ends[number - 1]] for number in shown)
-        numbered = (_with_number(block, new) for new, block in enumerate(kept, 1))
+        anew = {number: new for new, number in enumerate(shown, 1)}
+        passages = zip(self._numbers or range(1, len(blocks) + 1), blocks, ends, strict=True)
+        kept = ((anew[number], text[first:end]) for number, (first, _), end in passages if number in anew)
+        numbered = (block if self._numbers is None else _with_number(block, new) for new, block in kept)
         shorter = text[: blocks[0][0]] + "".join(numbered) + text[ends[-1] :]
         rest = ChatMessage.from_dict({**message.to_dict(), "content": [{"text": shorter}]})
         return [*self.whole[:at], rest, *self.whole[at + 1 :]]

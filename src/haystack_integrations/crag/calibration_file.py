@@ -2,6 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
+from errno import EISDIR
 from functools import lru_cache
 from importlib.resources import files
 from math import isfinite
@@ -17,7 +18,7 @@ from haystack_integrations.crag.settings import path_of
 FORMAT: Final = "crag-calibration"
 VERSION: Final = 3
 
-_WAY_OUT: Final = "write it again with `crag calibrate DIR --split S --output FILE`, or leave calibration empty"
+_WAY_OUT: Final = "write it again with `crag calibrate DIR --split S --output FILE`, or leave calibration out"
 
 Model = TypeVar("Model")
 
@@ -39,11 +40,13 @@ def load(path: str | None, shipped: str, make: Callable[[Mapping[str, Any]], Mod
     file = path_of(path)
     try:
         now = file.stat()
+        if file.is_dir():  # as an empty text, too, names the working directory
+            raise IsADirectoryError(EISDIR, "it is a folder")
     except (OSError, ValueError) as error:  # the latter for a zero byte
         why = error.strerror if isinstance(error, OSError) else error
         msg = (
             f"calibration must be a file that `crag calibrate` wrote, but {path!r} cannot be read ({why}); "
-            f"correct the path, or leave calibration empty for the model in this package"
+            f"correct the path, or leave calibration out for the model in this package"
         )
         raise ConfigurationError(msg) from None
     found = _of_file(file, (now.st_mtime_ns, now.st_size, now.st_ino), make)

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.errors import ConfigurationError, unreadable_certificates
 from haystack_integrations.crag.settings import configured
 from haystack_integrations.crag.store_profiles import display_url
 
@@ -25,6 +24,7 @@ OPTIONS_SETTING: Final = "CRAG_LLM_OPTIONS"
 GRADING_MODEL_SETTING: Final = "CRAG_LLM_GRADING_MODEL"
 GRADING_OPTIONS_SETTING: Final = "CRAG_LLM_GRADING_OPTIONS"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
+OPENAI_URL: Final = "OPENAI_BASE_URL"
 HOW_TO_SET: Final = f"set {URL_SETTING} and {MODEL_SETTING} (and {KEY_SETTING} where it needs one)"
 """The way out where a chat model is asked and none is configured."""
 
@@ -114,25 +114,24 @@ def chat_model(base_url: str | None = None, model: str | None = None, api_key: s
     if model is None:
         msg = f"got an address of a chat model but no model, wanted its name; set {MODEL_SETTING}{option}"
         raise ConfigurationError(msg)
-    if base_url is not None and not is_address(base_url):
-        got = display_url(base_url)
-        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {URL_SETTING}"
-        raise ConfigurationError(msg)
-    key = api_key or configured(KEY_SETTING)
+    key, address, setting = api_key or configured(KEY_SETTING), base_url, URL_SETTING
     if base_url is None:
         key = key or configured(OPENAI_KEY)
         if key is None:
             msg = f"got the model {model!r} but neither address nor key; set {URL_SETTING}, or {KEY_SETTING} for OpenAI"
             raise ConfigurationError(msg)
-    _check_key(key or "")
-    _check_proxies()
-    _check_authorities()
+        address, setting = os.environ.get(OPENAI_URL) or None, OPENAI_URL  # which OpenAI's client reads by itself
+    if address is not None and not is_address(address):
+        got = display_url(address)
+        msg = f"got {got!r} as address of the chat model, wanted http://HOST:PORT/v1; correct {setting}"
+        raise ConfigurationError(msg)
+    _check_client(key or "", KEY_SETTING)
     options = _options(OPTIONS_SETTING)
     own, mine = configured(GRADING_MODEL_SETTING), _options(GRADING_OPTIONS_SETTING)
     # Another model may not know the options of this one.
     sent = mine if mine is not None or own else options
-    judging = ChatModel(own or model, base_url, key, sent or {})
-    return ChatModel(model, base_url, key, options or {}, judging)
+    judging = ChatModel(own or model, address, key, sent or {})
+    return ChatModel(model, address, key, options or {}, judging)
 
 
 def _check_alone() -> None:
@@ -146,14 +145,16 @@ def _check_alone() -> None:
         raise ConfigurationError(msg)
 
 
-def _check_key(key: str) -> None:
-    """Refuse a key that the model's client cannot send: each call would fail, and not say why."""
+def _check_client(key: str, setting: str) -> None:
+    """Refuse what the model's client cannot be made or send anything with: each call would fail, and not say why."""
     if not (key.isascii() and key.isprintable()):
         msg = (
             "got an API key with a character that no header of HTTP takes (it is not shown), wanted ASCII; copy it "
-            f"anew into {KEY_SETTING}: what it was copied from may have added a character that one does not see"
+            f"anew into {setting}: what it was copied from may have added a character that one does not see"
         )
         raise ConfigurationError(msg)
+    _check_proxies()
+    _check_authorities()
 
 
 def _check_proxies() -> None:
@@ -178,9 +179,12 @@ def _check_proxies() -> None:
 
 
 def _check_authorities() -> None:
-    """Refuse certificates that are not there: without them the model's client cannot be made, whatever it is to ask."""
-    if (file := os.environ.get("SSL_CERT_FILE")) and not Path(file).is_file():
-        msg = f"got {file!r} as SSL_CERT_FILE, wanted a file with the certificates of authorities; correct or unset it"
+    """Refuse certificates that cannot be read: the model's client cannot be made then, whatever it is to ask."""
+    if (file := os.environ.get("SSL_CERT_FILE")) and (why := unreadable_certificates(file)):
+        msg = (
+            f"got {file!r} as SSL_CERT_FILE, which is no readable file of certificates ({why}), wanted a PEM file with "
+            "those of authorities; correct or unset it"
+        )
         raise ConfigurationError(msg)
 
 
@@ -221,8 +225,11 @@ def has_key() -> bool:
     Tell whether the model that stands in the shipped YAML could be asked: OpenAI's, so it reads that key alone.
 
     :returns: True when the key is in the environment of this process; Haystack reads no `.env`.
+    :raises ConfigurationError: Where the key, a proxy or certificates of the environment cannot be used.
     """
-    return bool(os.environ.get(OPENAI_KEY))
+    if key := os.environ.get(OPENAI_KEY):
+        _check_client(key, OPENAI_KEY)
+    return bool(key)
 
 
 def is_address(url: str) -> bool:

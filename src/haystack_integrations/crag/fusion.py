@@ -13,6 +13,10 @@ from haystack_integrations.crag.grades import crag_meta, is_refined
 from haystack_integrations.crag.inputs import finite, is_number
 from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.texts.text import count_tokens
+from haystack_integrations.crag.vocabulary import WEB
+
+KEPT: Final = "kept"
+"""Name of the list of what an earlier pass keeps, beside those of the retrievers."""
 
 
 @dataclass
@@ -47,7 +51,7 @@ def check_weights(weights: Any, kept: Any, similarity: Any) -> None:
         msg = f"kept_weight must be a finite number >= 0 or None, but got {kept!r}"
         raise ConfigurationError(msg)
     # A retriever has two sockets of its name. One that is taken would get a list where it wants something else.
-    taken = {"kept", "state", "refined_state", *(f"{name}_report" for name in weights)}
+    taken = {KEPT, "state", "refined_state", *(f"{name}_report" for name in weights)}
     if unusable := [name for name in weights if not isinstance(name, str) or not name or name in taken]:
         msg = (
             f"a retriever in weights cannot be called {unusable[0]!r}; choose a text that is not 'kept', 'state', "
@@ -66,18 +70,20 @@ def check_strategy(strategy: Any, *options: str) -> None:
     """
     Refuse a retrieval strategy that lists cannot be fused by.
 
-    :param strategy: A name, and weights by retriever in the place of the joiner's own.
+    :param strategy: A name, which is none of the web's queries, and weights by retriever in the place of the joiner's.
     :param options: What else it may say, true or false.
     :raises ConfigurationError: With what was got and what is accepted.
     """
     wanted = {"name", "weights"}
     is_one = isinstance(strategy, Mapping) and wanted <= set(strategy) <= {*wanted, *options}
-    weights = (
-        strategy["weights"] if is_one and all(isinstance(strategy.get(one, True), bool) for one in options) else None
-    )
+    is_one = is_one and all(isinstance(strategy.get(one, True), bool) for one in options)
+    weights = strategy["weights"] if is_one else None
     if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())):
         more = f", and may have {' or '.join(options)}, true or false" if options else ""
         msg = f"a strategy needs a name and weights by retriever, finite numbers >= 0{more}, but got {strategy!r}"
+        raise ConfigurationError(msg)
+    if not isinstance(name := strategy["name"], str) or name.strip() in ("", WEB):
+        msg = f"a strategy's name must be a text, other than {WEB!r} (queries for the web are called so), got {name!r}"
         raise ConfigurationError(msg)
 
 
@@ -182,7 +188,8 @@ def _tell_lead(hits: Sequence[Hit]) -> None:
     """Say of the first how clearly a retriever put it first: its score there, as a multiple of the next one's."""
     for name, found in hits[0].found.items() if hits else ():
         behind = max((_standing(hit.found[name]) for hit in hits[1:] if name in hit.found), default=0.0)
-        if found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
+        # The scores of what is kept are sums of an earlier pass, by which no retriever puts anything first.
+        if name != KEPT and found["rank"] == 1 and 0.0 < behind < (own := _standing(found)):
             found["lead"] = round(own / behind, 3)
 
 

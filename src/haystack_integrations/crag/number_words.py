@@ -39,6 +39,9 @@ _PARTS: Final = (*_TENS, "tieth", "teen", _DOZEN, _HUNDRED, *ZEROS)
 _HUNDREDS, _ROUND, _SINGLE = range(1, 100), range(20, 100, 10), range(1, 10)
 """What `hundred` and `dozen` may stand behind; and behind which numbers one more word may stand, and which."""
 
+_CENTURIES, _YEARS = range(10, 21), range(10, 100)
+"""Numbers that begin a year which is told in two parts, and how its second part begins."""
+
 _LONGEST: Final = 32  # words of a number up to the trillions
 
 
@@ -96,6 +99,8 @@ def _values(words: Sequence[str]) -> Iterator[int]:
             current *= 12 if word == _DOZEN else 100
         elif word in _VALUES and (current % 100 == 0 or (current % 100 in _ROUND and _VALUES[word] in _SINGLE)):
             current += _VALUES[word]
+        elif total + current in _CENTURIES and _VALUES.get(word, 0) in _YEARS:  # nineteen eighty-four
+            current = 100 * current + _VALUES[word]
         else:
             return
         yield total + current

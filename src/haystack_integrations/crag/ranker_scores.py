@@ -19,6 +19,7 @@ from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.state import CragState, given_in_run
 from haystack_integrations.crag.texts.questions.courtesies import bare_question
 from haystack_integrations.crag.texts.questions.telling import first_search
+from haystack_integrations.crag.texts.steering import whole
 from haystack_integrations.crag.vocabulary import GraderStatus
 
 logger = logging.getLogger(__name__)
@@ -70,6 +71,19 @@ def room_in(ranker: Any, count: int) -> dict[str, int]:
     return {} if is_set or "top_k" not in inspect.signature(ranker.run).parameters else {"top_k": count}
 
 
+def metadata_for(document: Document) -> dict[str, Any]:
+    """
+    Copy the metadata of a document for a ranker, which may change it, and may read the title beside the text.
+
+    :param document: A document.
+    :returns: The copy. As in the text that is beside it, a sign stands for half a character: no tokenizer and no client
+        takes that, and one document's would cost all others.
+    """
+    return {
+        name: whole(value) if isinstance(value, str) else value for name, value in plain_copy(document.meta).items()
+    }
+
+
 class Ranking:
     """
     The ranking of one list.
@@ -92,8 +106,9 @@ class Ranking:
                 self.grades[place] = Grade(0.0, "graded", name, self.question, "no_content")
             else:
                 # Without the retriever's score: a ranker that only orders would hand it on as if it were its own. Named
-                # by its place, since two documents may have one id, with metadata of its own that a ranker may change.
-                self.asked.append(replace(document, id=str(place), score=None, meta=plain_copy(document.meta)))
+                # by its place, since two documents may have one id.
+                text, meta = whole(document.content or ""), metadata_for(document)
+                self.asked.append(replace(document, id=str(place), content=text, score=None, meta=meta))
 
     def arguments(self, ranker: Any) -> dict[str, Any]:
         """

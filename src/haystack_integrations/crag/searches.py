@@ -187,7 +187,6 @@ def not_searched(kind: str) -> Found:
     :param kind: Why, in a word.
     :returns: No documents, and the kind.
     """
-    logger.warning("search failed: {kind}", kind=kind)
     return Found([], {"status": "failed", "kind": kind})
 
 
@@ -224,14 +223,16 @@ def wanted(retriever: Any, top_k: int | None) -> int | None:
 
 def told(found: Found, top_k: int | None, source: str | None = None) -> Found:
     """
-    Say on the retriever's own span, and in the figures, how much was searched.
+    Say on the retriever's own span, in the figures and in the log, how much was searched: of what it gives, and once.
 
     :param found: What was found.
     :param top_k: How many documents it was asked for, where that is known.
     :param source: The name of the index, where there is one.
     :returns: The same.
     """
-    index_searched(found.report["status"])
+    index_searched(status := found.report["status"])
+    if status == "failed":
+        logger.warning("search failed: {kind}", kind=found.report["kind"])
     shards = found.report.get("shards", {})
     if (span := tracer.current_span()) is not None:
         set_tags(
@@ -239,10 +240,11 @@ def told(found: Found, top_k: int | None, source: str | None = None) -> Found:
             {
                 "gen_ai.request.top_k": top_k,
                 "gen_ai.data_source.id": source,
-                "crag.retrieval.status": found.report["status"],
+                "crag.retrieval.status": status,
                 "crag.retrieval.failure": found.report.get("kind"),
                 "crag.retrieval.shards": shards.get("total"),
                 "crag.retrieval.shards.failed": shards.get("failed"),
+                "crag.retrieval.respelt": found.report.get("respelt"),
             },
         )
     return found

@@ -142,10 +142,10 @@ def display_url(url: object) -> str:
     ends its host.
 
     :param url: A URL, or a list of them as the Elasticsearch client accepts.
-    :returns: The address for messages.
+    :returns: The address for messages; several of them as `--url` takes them, in one piece.
     """
     if isinstance(url, list):
-        return ", ".join(display_url(one) for one in url)
+        return ",".join(display_url(one) for one in url)
     scheme, mark, rest = str(url).partition("://")
     shown = (part.rpartition("@")[2] for part in (scheme, rest))
     return re.split(r"[?#]", mark.join(shown) if mark else next(shown))[0]

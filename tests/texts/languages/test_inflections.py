@@ -1,5 +1,8 @@
 """Questions in other languages than English find their words in any form, and in compounds."""
 
+import os
+import subprocess
+import sys
 from io import StringIO
 
 import pytest
@@ -191,6 +194,18 @@ def test_a_store_in_memory_is_searched_for_the_forms_that_it_has() -> None:
     assert remover.run("Darf ich einen Hund halten?")["query"] == "Hund halten? hunde gehalten"
     assert remover.run("Wie hoch sind die Versandkosten?")["query"] == "hoch Versandkosten? versand kostet"
     assert remover.run("Where is my dog?")["query"] == "dog?"
+
+
+@pytest.mark.parametrize("seed", ["1", "5"])
+def test_the_same_is_looked_for_in_each_process(seed: str) -> None:
+    """The first word of a set was read as that of a question, and it is another one in each process."""
+    vocabulary = {"der": 3, "kann": 2, "the": 9, "hunde": 4, "dog": 2}
+    code = "from haystack_integrations.crag.texts.languages.inflections import forms_among as f\nprint(f('Hund', {}))"
+    code = code.replace("{}", repr(vocabulary))
+    told = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+    )
+    assert told.stdout.strip() == b"[]"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ def test_what_is_labelled_as_context_stays_with_the_question() -> None:
     [
         "What does %20 mean in an address?",
         "https://example.com/a%20b",
+        "%20%20",
         "100%",
         "C++",
         "a+b+c",

@@ -11,6 +11,7 @@ from haystack_integrations.crag.chat.failures import (
     may_be_the_form,
     refused_at_once,
     status_of,
+    surely_not_the_form,
     surely_too_long,
 )
 from haystack_integrations.crag.chat.generators import (
@@ -42,6 +43,7 @@ __all__ = [
     "refused_at_once",
     "speaks_openai",
     "status_of",
+    "surely_not_the_form",
     "surely_too_long",
     "uses_openai",
 ]

@@ -7,7 +7,7 @@ from typing import Final
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.crag.budget import Usage
-from haystack_integrations.crag.errors import tls_failure
+from haystack_integrations.crag.errors import causes, tls_failure
 from haystack_integrations.crag.interrupts import ends_run
 
 # Each server has words of its own, most with the status 400 for all: OpenAI, Azure, vLLM, SGLang, LM Studio and Ollama
@@ -32,6 +32,7 @@ _FORM_NAMED: Final = re.compile(r"response_format|json_schema|stream_options")
 _FAULT_OF_SERVER: Final = 500
 _OF_THE_TEXT: Final = ("context_length", "content_filter")
 _NAMED_BY_STATUS: Final = frozenset({"APIStatusError", "ApiError"})  # with a kind for each: OpenAI, Anthropic, Cohere
+_UNREACHED: Final = frozenset({"OSError", "TransportError"})  # the latter of httpx and httpx2, also where one hung up
 _KINDS: Final = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}
 
 
@@ -159,6 +160,20 @@ def may_be_the_form(error: Exception) -> bool:
     status = status_of(error)
     is_named = status == _FAULT_OF_SERVER and _FORM_NAMED.search(_told_by(error)) is not None
     return (status in _REFUSALS or is_named) and kind_of(error) not in _OF_THE_TEXT
+
+
+def surely_not_the_form(error: BaseException) -> bool:
+    """
+    Tell whether a request failed for what has nothing to do with its form: a server was busy, or was not reached.
+
+    :param error: What a chat generator raised.
+    :returns: Whether the status says so, or without one a failed connection. By 500 some servers answer a form that
+        they do not know.
+    """
+    status = status_of(error)
+    if status is not None:  # asked first: errors of Hugging Face's client and of requests are OSErrors by any status
+        return status not in {*_REFUSALS, _FAULT_OF_SERVER}
+    return any(_UNREACHED & {base.__name__ for base in type(one).__mro__} for one in causes(error, hidden=True))
 
 
 def surely_too_long(error: BaseException) -> bool:

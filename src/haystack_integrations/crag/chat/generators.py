@@ -1,6 +1,7 @@
 """What can be told of a chat generator without asking it."""
 
 from contextlib import suppress
+from copy import copy
 from typing import Any, Final, Literal, get_args
 
 from haystack_integrations.crag.errors import ConfigurationError
@@ -98,3 +99,17 @@ def reaches_client(generator: Any) -> bool:
     with suppress(Exception):  # a method of Haystack's own: where it takes other arguments, nothing is known
         return "timeout" in generator._prepare_api_call(messages=[], generation_kwargs={"timeout": 1.0})
     return True
+
+
+def quiet(generator: Any) -> Any:
+    """
+    Keep what graders ask from a generator's own listener: it is told the answer, as by the server.
+
+    :param generator: A chat generator.
+    :returns: The same, or a copy without a listener.
+    """
+    if getattr(generator, "streaming_callback", None) is None:
+        return generator
+    silent = copy(generator)
+    silent.streaming_callback = None
+    return silent

@@ -194,9 +194,11 @@ def doctor(
     from haystack_integrations.crag.cli.tables import checks_view
     from haystack_integrations.crag.pipelines.opening import ELASTICSEARCH, elasticsearch_store, find_place
 
-    place = find_place(store, url, index)
+    if store or url or index:  # a wrong option is a mistake of the command, a wrong setting one of the things found
+        find_place(store, url, index)
 
     def opened() -> object:
+        place = find_place(store, url, index)
         return elasticsearch_store(place) if place.kind == ELASTICSEARCH else None
 
     found = list(checks(opened, lambda: chat_model(llm_base_url, llm_model, llm_api_key), calibration))

@@ -70,8 +70,8 @@ def answer(
     pipeline = load_pipeline(request.pipeline, store, model, parts)
     if less := told_of_less(pipeline.pipeline, options.get("top_k")):
         tell([{"source": "--top-k", "reason": less}], "note")
-    failures = read_documents(request.docs, store, tell) if request.docs else []
-    return replace(run(pipeline, request.pipeline, request.question, options), failures=failures)
+    read = read_documents(request.docs, store, tell) if request.docs else {}
+    return replace(run(pipeline, request.pipeline, request.question, options), **read)
 
 
 def from_stdin() -> str:

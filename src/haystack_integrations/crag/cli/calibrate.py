@@ -71,8 +71,7 @@ def calibrate(
     from haystack_integrations.crag.evaluation.limits import UnreachableLimitError
     from haystack_integrations.crag.evaluation.reading import read_dataset
 
-    spare = None if max_wrong_generate is None else _unlimited(output)
-    check_targets((output, CALIBRATION), (html, REPORT), (spare, CALIBRATION))
+    check_targets(*_targets(output, html, max_wrong_generate))
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
@@ -120,6 +119,15 @@ def _tell_short(ranked: "dict[str, RankedList]") -> None:
         )
 
 
+def _targets(output: Path, html: Path | None, limit: float | None) -> list[tuple[Path | None, bytes]]:
+    unlimited = None if limit is None else _unlimited(output)
+    return [(output, CALIBRATION), (unlimited, CALIBRATION), (html, REPORT)]
+
+
+def _unlimited(output: Path) -> Path:
+    return output.with_name(f"{output.stem}.unlimited{output.suffix}")
+
+
 def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationError:
     """Keep what was fitted, under another name: whoever asked for a limit must not take it for one with it."""
     from haystack_integrations.crag.evaluation.calibrating import write as write_file
@@ -131,10 +139,6 @@ def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationE
     or_so = "" if error.correct_from is None else ', or with that "correct_from" in its "verdict"'
     msg = f"{error}. What was fitted is not lost: without a limit it stands in {str(kept)!r}; use it as it is{or_so}"
     return CalibrationError(msg)
-
-
-def _unlimited(output: Path) -> Path:
-    return output.with_name(f"{output.stem}.unlimited{output.suffix}")
 
 
 def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
@@ -222,11 +226,16 @@ def _tell(found: "Calibrated", output: Path, model: str | None, judged: str) -> 
     strips = found.strips
     of = f"{LEAST_QUESTIONS} questions with labelled sentences, some of them retrieved, about {LEAST_SOURCES} sources"
     lines.append(f"  no sentence model: it takes {of}" if strips is None else "  with a sentence model")
+    show(Text.assemble(("Calibrated", "bold"), "\n".join(lines)), _told_use(output, model))
+
+
+def _told_use(output: Path, model: str | None) -> str:
+    """Say what takes the file: one for a model of one's own only what can be told that model, too."""
     given = "" if model is None else f", model={model!r}"
-    show(
-        Text.assemble(("Calibrated", "bold"), "\n".join(lines)),
-        f"Written to {output}. Use it: --calibration {quote(str(output))} of crag ask, serve and eval, or "
-        f"HeuristicGrader(calibration={str(output)!r}{given})",
+    commands = "crag ask, serve and eval" if model is None else f"crag eval, with --model {quote(model)}"
+    return (
+        f"Written to {output}. Use it: --calibration {quote(str(output))} of {commands}, or "
+        f"HeuristicGrader(calibration={str(output)!r}{given})"
     )
 
 

@@ -59,10 +59,10 @@ def collect(
     place = collecting.check_target(folder, split)
     opened = open_place(choose_place(docs or (), (store, url, index)))
     retrieval = Retrieval(opened, pipeline, top_k)
-    failures: list[dict[str, str]] = []
+    read: dict[str, list[dict[str, str]]] = {"failures": [], "doubts": []}
     if docs:
         with working("reading"):
-            failures = read_documents(docs, opened, complain_about)
+            read = read_documents(docs, opened, complain_about)
     with progress_bar("collecting") as progress:
         found = collecting.collect(asked, opened, retrieval, progress)
     with working("counting words"):
@@ -73,8 +73,8 @@ def collect(
     if empty:
         complain(f"nothing was found for {empty} of {len(asked)} questions", "warning")
     summary = {"split": split, "questions": len(asked), "documents": len(found.passages), "documents_of_store": number}
-    show_json({**summary, "nothing_found": empty}) if json else show(*_told(summary, place))
-    if failures:  # in a script, the figures on these labels would tell of an index that lacks them
+    show_json({**summary, "nothing_found": empty, **read}) if json else show(*_told(summary, place))
+    if read["failures"]:  # in a script, the figures on these labels would tell of an index that lacks them
         raise typer.Exit(ExitCode.INPUTS_FAILED)
 
 

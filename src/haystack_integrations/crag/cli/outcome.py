@@ -23,6 +23,7 @@ class Outcome:
     :param evidence: The documents it rests on, best first; see `evidence_of`.
     :param crag: The `crag` record of the run.
     :param failures: Inputs that could not be read, each `{"source", "reason"}`.
+    :param doubts: Those that were read, and are perhaps not as they were meant.
     """
 
     question: str
@@ -31,6 +32,7 @@ class Outcome:
     evidence: list[dict[str, Any]]
     crag: dict[str, Any]
     failures: list[dict[str, str]] = field(default_factory=list)
+    doubts: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -39,8 +41,9 @@ class Outcome:
 
     @property
     def answered(self) -> bool:
-        """Tell whether the documents answer, in whole or in part: the model that read them has the last word."""
-        return bool(self.evidence) and self.status in ("written", "none")
+        """Tell whether the documents answer, in whole or in part: by the model that read them, else by the verdict."""
+        said = self.status == "written" or (self.status == "none" and self.crag["verdict"] != "incorrect")
+        return bool(self.evidence) and said
 
     @property
     def exit_code(self) -> ExitCode:
@@ -50,7 +53,7 @@ class Outcome:
             searched = (self.crag.get("abstention") or {}).get("searched", "ok")
             return ExitCode.NOT_ANSWERED if searched == "ok" else ExitCode.UNREACHABLE
         if not self.answered:
-            return ExitCode.NOT_ANSWERED if self.status == "declined" else ExitCode.UNREACHABLE
+            return ExitCode.UNREACHABLE if self.status == "failed" else ExitCode.NOT_ANSWERED
         return ExitCode.INPUTS_FAILED if self.failures else ExitCode.DONE
 
     def to_dict(self) -> dict[str, Any]:

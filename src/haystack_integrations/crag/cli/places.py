@@ -67,14 +67,14 @@ def _require_index(store: Any) -> None:
         raise StoreError(msg)
 
 
-def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None]) -> list[dict[str, str]]:
+def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None]) -> dict[str, list[dict[str, str]]]:
     """
     Read files into an in-memory store, through the same pipeline as `crag index`.
 
     :param paths: Files and directories.
     :param store: The store.
     :param tell: Called with what could not be read; then with what is of no use, and `warning`.
-    :returns: What could not be read, each `{"source", "reason"}`.
+    :returns: `failures`, what could not be read, and `doubts`, what is of no use, each `{"source", "reason"}`.
     :raises SourceError: When nothing could be read at all.
     """
     from haystack_integrations.crag.cli.tables import kinds_of
@@ -85,13 +85,13 @@ def read_documents(paths: Sequence[Path], store: Any, tell: Callable[..., None])
     from haystack_integrations.crag.pipelines.sources import shared_folder
 
     report = index(paths, store, base=(base := shared_folder(paths))).to_dict()
-    tell(report["failures"])
-    tell([*map(asdict, shown_whole(base)), *report["doubts"]], "warning")
+    found = {"failures": report["failures"], "doubts": [*map(asdict, shown_whole(base)), *report["doubts"]]}
+    tell(found["failures"])
+    tell(found["doubts"], "warning")
     if report["skipped"]:
         tell([{"source": kinds_of(report), "reason": "not read; convert those of another kind first"}], "note")
     if not store.count_documents():
         kinds, places = ", ".join((*MIME_TYPES, RECORDS)), ", ".join(map(str, paths))
         msg = f"got no readable document in {places}, wanted {kinds} with text in it; pass other --docs"
         raise SourceError(msg)
-    failures: list[dict[str, str]] = report["failures"]
-    return failures
+    return found

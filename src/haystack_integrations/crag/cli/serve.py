@@ -54,7 +54,7 @@ def serve(
     given: dict[str, Any] = {
         "host": host,
         "port": port,
-        "pipelines": pipelines,
+        "pipelines": _named(pipelines),
         "store": store,
         "url": url,
         "index": index,
@@ -71,6 +71,14 @@ def _check_installed() -> None:
         if find_spec(module) is None:
             msg = f'serving needs {module}, which is not installed; run `pip install "crag-haystack[serve]"`'
             raise ConfigurationError(msg)
+
+
+def _named(pipelines: str | None) -> str | None:
+    """Refuse a list of no names, as of a variable of the shell that is not set: all pipelines would be served."""
+    if pipelines is not None and not pipelines.strip(" ,"):
+        msg = "got no name as --pipelines, wanted some with commas between them; leave it out to serve all"
+        raise ConfigurationError(msg)
+    return pipelines
 
 
 def _keep_log() -> None:

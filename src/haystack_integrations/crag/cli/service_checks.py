@@ -1,5 +1,6 @@
 """What `crag doctor` looks at of the settings of `crag serve`: its store, its grades, its web; each where it is set."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -73,9 +74,17 @@ def _unused() -> Iterator[Check]:
 
 
 def _calibration(file: str) -> Check:
+    from haystack_integrations.crag.encoding.encoders import model_name
     from haystack_integrations.crag.judging.calibration import load_calibration
 
-    on = load_calibration(file).notes.get("trained_on") or {}
+    fitted = load_calibration(file)
+    if fitted.encoder != (ours := model_name(None)):
+        found = (
+            f"{file!r} was made with the embeddings of {fitted.encoder!r}, and the shipped pipelines judge by {ours!r}"
+        )
+        fix = "name file and model in the grader of a YAML of your own, or run `crag calibrate` without --model"
+        return Check("calibration", "error", found, fix)
+    on = fitted.notes.get("trained_on") or {}
     # Other people's questions, or those of another index, are no fault that could be seen in the file itself.
     found = f"{file!r}: fitted on {on.get('questions')} questions of {on.get('dataset')!r}, split {on.get('split')!r}"
     return Check("calibration", "ok", found)
@@ -133,12 +142,17 @@ def _searxng() -> Check:
 
 
 def _serving() -> Check:
+    from haystack_integrations.crag.chat_model import chat_model, has_key
+    from haystack_integrations.crag.serving.choice import chosen_of
     from haystack_integrations.crag.serving.doubts import doubts
     from haystack_integrations.crag.serving.keys import Keys
     from haystack_integrations.crag.serving.settings import read_settings
 
     settings = read_settings()
     Keys(file=settings.api_keys_file)  # built for its check
+    chosen_of(settings, has_model=chat_model() is not None or has_key())
+    if missing := [place for place in settings.docs if not os.path.exists(place)]:
+        return Check("serve settings", "error", f"no file or folder at {missing}", "correct CRAG_SERVE_DOCS")
     told = doubts(settings)
     if told:
         return Check("serve settings", "warning", "; ".join(told), "see docs/server-settings.md")

@@ -80,7 +80,7 @@ def _index(store: Any) -> Check:
     blocks = {block for index in settings.values() for block, on in index["settings"].items() if str(on) == "true"}
     if blocks:
         lost = f"{held}: {count:,} documents, and takes no more ({min(blocks)})"
-        return Check("index", "warning", lost, _lifting(blocks, f"{url}/{name}"))
+        return Check("index", "warning", lost, _lifting(blocks, f"{_node(url)}/{name}"))
     if unlike := _unlike([mapping["mappings"].get("properties", {}) for mapping in mappings]):
         fix = "index them anew under one mapping: filters on these fields miss documents of one index, or let them pass"
         return Check("index", "warning", f"{held}: {count:,} documents, whose fields {unlike} differ in type", fix)
@@ -93,6 +93,11 @@ def _index(store: Any) -> Check:
     if not count:
         return Check("index", "warning", f"{held} is empty", f"fill it with `{command}`")
     return Check("index", "ok", f"{held}: {count:,} documents, mapping of this package")
+
+
+def _node(url: str) -> str:
+    """Give the address to ask of a cluster, whose nodes stand in it with commas between: any of them will do."""
+    return url.partition(",")[0]
 
 
 def _unlike(fields: list[dict[str, Any]]) -> list[str]:
@@ -171,5 +176,5 @@ def _partial_results(store: Any) -> Check:
     if str(values.get(_PARTIAL, "true")).lower() == "false":
         return Check("partial results", "ok", "off: a shard that does not answer is an error, not a shorter list")
     body = json.dumps({"persistent": {_PARTIAL: False}})
-    fix = f"curl -X PUT {url}/_cluster/settings -H 'Content-Type: application/json' -d '{body}'"
+    fix = f"curl -X PUT {_node(url)}/_cluster/settings -H 'Content-Type: application/json' -d '{body}'"
     return Check("partial results", "warning", "on: a shard that does not answer silently shortens results", fix)

@@ -68,19 +68,19 @@ class BatchRelevanceGrader(ChatBacked):
         Choose the model and the limits.
 
         :param chat_generator: Any Haystack chat generator. Set its timeout and retries: it owns the HTTP retries.
-        :param rubric: The system message: what a score means.
+        :param rubric: The system message: what a score means. The marks in ours go along with `scale`.
         :param template: Jinja2 template of the user message, with `query`, `documents` (each `key`, `title`, `text`,
             `origin`), `boundary` (random for each call), `scale`, `reasons` and `problem` (set when asking again).
         :param scale: The score that means fully relevant; scores are divided by it. Above it is invalid, not clipped.
         :param reasons: Ask for a short reason for each score: entries are objects then, and three times as long.
-        :param max_documents: Ask about the first n only; others pass with what this run gave them, or none. None: all.
+        :param max_documents: Ask about the first n only; others keep a grade for this question, if any. None: all.
         :param max_chars_per_document: A longer text is cut, with a mark.
         :param max_prompt_tokens: Most tokens (estimated) of one prompt, of up to 25 documents; more make windows.
         :param max_llm_calls: Most calls for one window, re-asks included.
         :param concurrency: Most windows at once; a hundred passages make four to six.
         :param deadline_s: Seconds after which no call is begun, and one that hangs is given up.
         :param structured_output: Ask for replies by a JSON schema. None: of generators for OpenAI's APIs, until the
-            endpoint refuses it. True: of any generator that takes `response_format`. False: of none.
+            endpoint refuses it. True: of all with `response_format`. False: of none, for a template of another form.
         :param shuffle: Show documents in random order, anew in each call: models favour places, not only passages.
         :param canary: Add a document that is relevant to nothing to each call. A reply that calls it relevant does not
             count: its documents are asked about one by one, which costs a call for each.

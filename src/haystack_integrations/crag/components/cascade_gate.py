@@ -22,7 +22,7 @@ from haystack_integrations.crag.state import CragState, known_grades
 @checked
 class CascadeGate:
     """
-    Stands between a cheap scorer (HeuristicGrader, RankerGrader) and BatchRelevanceGrader.
+    Stands between a cheap scorer (HeuristicGrader, RankerGrader, a small model) and BatchRelevanceGrader.
 
     A scorer that gives a verdict with probabilities is taken at its word when that verdict's reaches `sure`. Otherwise
     the documents that it is sure of, with a score up to `low` or from `high` on, keep their grade, and those between
@@ -95,7 +95,7 @@ class CascadeGate:
             question, (verdict, certainty) = question_id(query), _told(said.get("verdict"))
             grades = [grade_of(document, question) for document in documents]
             # The model has read documents of this pass in an earlier one: a verdict by wording knows less than that.
-            by_model = any(grade is not None and grade.grader == MODEL for grade in grades)
+            by_model = any(map(_is_of_model, grades))
             stands = certainty is not None and certainty >= self.sure and not by_model
             is_off = state is not None and state.mode == "off"
             # By their places, since two documents may have the same id.
@@ -111,22 +111,23 @@ class CascadeGate:
         tell_of_dead_end(self, *(("undecided", "decided") if unsure else ("decided", "undecided")))
         if not unsure:
             return {"decided": documents, "report": said}
-        pairs = enumerate(zip(documents, grades, strict=True))
-        asked = [_to_be_judged(document, grade) if at in unsure else document for at, (document, grade) in pairs]
+        asked = [_to_be_judged(one, grades[at]) if at in unsure else one for at, one in enumerate(documents)]
         # A grade that the state has spares the model the question; one of a document alone may be of another run.
         known = CragState.start(query) if state is None else state
         known = replace(known, grades=_without(known.grades, {documents[at].id for at in unsure}))
-        return {
-            "undecided": asked,
-            "report": said,
-            "state": replace(known, grades=known_grades(asked, question, known)),
-        }
+        known = replace(known, grades=known_grades(asked, question, known))
+        return {"undecided": asked, "report": said, "state": known}
 
     def _is_unsure(self, grade: Grade | None) -> bool:
         """Tell whether the model is to judge; what it has judged in this run, it is not asked about again."""
         if grade is None or grade.status == "failed":
             return True
-        return self.low < grade.score < self.high and grade.grader != MODEL
+        return self.low < grade.score < self.high and not _is_of_model(grade)
+
+
+def _is_of_model(grade: Grade | None) -> bool:
+    """Tell a grade of an earlier pass that is not the scorer's: beside a model's, be it any, stands the opinion."""
+    return bool(grade and grade.status == "cached" and (grade.grader == MODEL or grade.opinion is not None))
 
 
 def _to_be_judged(document: Document, grade: Grade | None) -> Document:

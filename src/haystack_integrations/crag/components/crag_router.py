@@ -8,6 +8,7 @@ from haystack_integrations.crag.deciding.abstention import in_words
 from haystack_integrations.crag.deciding.decisions import Aggregate, Over, check_aggregate
 from haystack_integrations.crag.deciding.miswired import check_ways
 from haystack_integrations.crag.deciding.policy import Policy, check_mode
+from haystack_integrations.crag.deciding.reports import of_both
 from haystack_integrations.crag.deciding.routing import Routing
 from haystack_integrations.crag.deciding.thresholds import Preset, Thresholds
 from haystack_integrations.crag.inputs import checked
@@ -87,7 +88,7 @@ class CragRouter:
         :param mode: `enforce`, `observe` or `off`; a run can ask for another.
         :param abstention: Said where it abstains; ours in the question's language (`data/abstentions.yml`).
         :param explain_abstention: Say after it, in that language, what was looked for, found and is missing.
-        :raises ConfigurationError: For an unusable threshold, action, mode or number.
+        :raises ConfigurationError: For an unusable threshold, action, mode or number, or an abstention without words.
         """
         check_aggregate(aggregate, aggregate_over)
         self.preset, self.upper, self.lower, self.strict, self.keep_good = preset, upper, lower, strict, keep_good
@@ -97,9 +98,8 @@ class CragRouter:
         self.on_ambiguous, self.on_incorrect, self.on_ungraded = on_ambiguous, on_incorrect, on_ungraded
         self.enough_documents, self.on_limit, self.max_evidence = enough_documents, on_limit, max_evidence
         self.max_iterations, self.abstention, self.explain_abstention = max_iterations, abstention, explain_abstention
-        filters = (filter_threshold, strict, keep_beside, second_opinion, clear_lead)
-        thresholds = Thresholds.of(preset, upper, lower, *filters)
-        self._routing = Routing(thresholds, Policy.of(self, thresholds), aggregate, aggregate_over, variance_rule, mode)
+        limits = Thresholds.of(preset, upper, lower, filter_threshold, strict, keep_beside, second_opinion, clear_lead)
+        self._routing = Routing(limits, Policy.of(self, limits), aggregate, aggregate_over, variance_rule, mode)
 
     @component.output_types(
         generate=list[Document],
@@ -141,7 +141,7 @@ class CragRouter:
             - `decision`, `state`: The decision record, plain JSON, and the state after it.
         :raises ConfigurationError: Where the pipeline leads a correction back here without its state.
         """
-        said = {**(scored or {}), **(report or {}), "retrieval": retrieval}
+        said = {**of_both(scored, report), "retrieval": retrieval}
         choice, decision, after = self._routing.decide(query, documents, state, said, mode)
         branch = choice.branch(after)
         if "abstain" in branch:

@@ -14,7 +14,7 @@ from haystack_integrations.crag.elasticsearch import search as searching
 from haystack_integrations.crag.elasticsearch.spelling import search_words, search_words_async
 from haystack_integrations.crag.encoding.encoders import is_word
 from haystack_integrations.crag.inputs import checked
-from haystack_integrations.crag.searches import Filters, State, filters_for, limit_of
+from haystack_integrations.crag.searches import Filters, State, filters_for, limit_of, told
 from haystack_integrations.crag.settings import check_positive, check_whole
 
 _EXACT = "0"
@@ -61,10 +61,12 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         :param filter_policy: When a run brings its own filters: `replace`, they take the place of these; `merge`, both
             hold, whatever they are.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
-        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
+        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0, or another fuzziness than `0`,
+            `1`, `2`, `AUTO` and `AUTO:LOW,HIGH`.
         """
         check_positive({"timeout_s": timeout_s})
         check_whole("top_k", top_k)
+        asking.check_fuzziness(fuzziness)
         settings = dict[str, Any](filters=filters, fuzziness=fuzziness, top_k=top_k, filter_policy=filter_policy)
         ElasticsearchBM25Retriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
@@ -98,8 +100,10 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         """
         store, limit, asked = self._document_store, limit_of(state, self.timeout_s), self._asked(filters, top_k)
         if self._fuzziness == _EXACT:
-            return search_words(store, query, *asked, limit).result()
-        return searching.search(store, asking.words_request(query, self._fuzziness, *asked), limit).result()
+            found = search_words(store, query, *asked, limit)
+        else:
+            found = searching.search(store, asking.words_request(query, self._fuzziness, *asked), limit)
+        return told(found, asked[1], store._index).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -108,9 +112,10 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
         """Search on the event loop; see `run`."""
         store, limit, asked = self._document_store, limit_of(state, self.timeout_s), self._asked(filters, top_k)
         if self._fuzziness == _EXACT:
-            return (await search_words_async(store, query, *asked, limit)).result()
-        request = asking.words_request(query, self._fuzziness, *asked)
-        return (await searching.search_async(store, request, limit)).result()
+            found = await search_words_async(store, query, *asked, limit)
+        else:
+            found = await searching.search_async(store, asking.words_request(query, self._fuzziness, *asked), limit)
+        return told(found, asked[1], store._index).result()
 
     def _asked(self, filters: Filters, top_k: int | None) -> tuple[Filters, int]:
         chosen = filters_for(self._filter_policy, self._filters, filters)
@@ -122,17 +127,32 @@ class ReportingBM25Retriever(ElasticsearchBM25Retriever):
 class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
     """Searches an index by a vector, and says when it reached only a part of it; see `ReportingBM25Retriever`."""
 
-    def __init__(self, *, document_store: Any, timeout_s: float = 5.0, **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        document_store: Any,
+        filters: Filters = None,
+        top_k: int = 10,
+        num_candidates: int | None = None,
+        filter_policy: str | FilterPolicy = FilterPolicy.REPLACE,
+        timeout_s: float = 5.0,
+    ) -> None:
         """
         Take the settings of ElasticsearchEmbeddingRetriever, and a timeout.
 
         :param document_store: An ElasticsearchDocumentStore.
+        :param filters: Haystack filters.
+        :param top_k: Most documents.
+        :param num_candidates: Neighbours to look at on each shard, at least `top_k`; None takes ten times that.
+        :param filter_policy: As of `ReportingBM25Retriever`.
         :param timeout_s: The longest wait for a search, in seconds; less when the run has less left.
-        :param settings: `filters`, `top_k`, `num_candidates` and `filter_policy`.
-        :raises ConfigurationError: For a timeout or `top_k` that is no number above 0.
+        :raises ConfigurationError: For a timeout that is no number above 0, or a number that is none from 1 to 10,000.
         """
         check_positive({"timeout_s": timeout_s})
-        check_whole("top_k", settings.get("top_k", 1))
+        for name, number in (("top_k", top_k), ("num_candidates", top_k if num_candidates is None else num_candidates)):
+            check_whole(name, number, asking.MOST_CANDIDATES)
+        settings = dict[str, Any](filters=filters, top_k=top_k, num_candidates=num_candidates)
+        settings["filter_policy"] = filter_policy
         ElasticsearchEmbeddingRetriever.__init__(self, document_store=document_store, **settings)
         self.timeout_s = timeout_s
 
@@ -147,8 +167,9 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
         self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None, state: State = None
     ) -> dict[str, Any]:
         """Search by the question's embedding; see `ReportingBM25Retriever.run`."""
-        limit = limit_of(state, self.timeout_s)
-        return searching.search(self._document_store, self._request(query_embedding, filters, top_k), limit).result()
+        limit, request = limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
+        found = searching.search(self._document_store, request, limit)
+        return told(found, request["size"], self._document_store._index).result()
 
     @component.output_types(documents=list[Document], report=dict[str, Any])
     async def run_async(
@@ -156,7 +177,8 @@ class ReportingEmbeddingRetriever(ElasticsearchEmbeddingRetriever):
     ) -> dict[str, Any]:
         """Search on the event loop; see `run`."""
         limit, request = limit_of(state, self.timeout_s), self._request(query_embedding, filters, top_k)
-        return (await searching.search_async(self._document_store, request, limit)).result()
+        found = await searching.search_async(self._document_store, request, limit)
+        return told(found, request["size"], self._document_store._index).result()
 
     def _request(self, vector: list[float], filters: Filters, top_k: int | None) -> dict[str, Any]:
         chosen = filters_for(self._filter_policy, self._filters, filters)

@@ -8,7 +8,7 @@ from haystack import Document, component
 from haystack_integrations.crag.deciding.miswired import check_handed_on
 from haystack_integrations.crag.deciding.records import FIRST_STRATEGY
 from haystack_integrations.crag.deciding.retrieval_report import together
-from haystack_integrations.crag.fusion import FUSIONS, Hit, check_weights, content_key, fuse, within_tokens
+from haystack_integrations.crag.fusion import FUSIONS, KEPT, Hit, check_weights, content_key, fuse, within_tokens
 from haystack_integrations.crag.grades import annotate, crag_meta, origin_of, unite, without_grade
 from haystack_integrations.crag.inputs import checked
 from haystack_integrations.crag.light import light
@@ -109,7 +109,7 @@ class EvidenceJoiner:
         # By name, and not as they were given: a pipeline that was saved has them sorted, and must not give other lists.
         weights = dict(sorted({**self.weights, **(known.weights if known is not None else {})}.items()))
         if known is not None and self.kept_weight is not None:
-            lists["kept"], weights = list(known.kept), {"kept": self.kept_weight, **weights}
+            lists[KEPT], weights = list(known.kept), {KEPT: self.kept_weight, **weights}
         strategy = None if known is None else known.strategy or FIRST_STRATEGY  # named as the route names it
         with trace("crag.join", crag_retrieval_strategy=strategy) as span:
             hits = fuse(lists, weights, self.fusion, self.rrf_k, self.similarity)

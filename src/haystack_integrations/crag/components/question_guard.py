@@ -139,4 +139,4 @@ def _first(strategy: dict[str, Any] | None) -> dict[str, Any]:
     if strategy is None:
         return {}
     check_strategy(strategy)
-    return {"strategy": str(strategy["name"]), "weights": dict(strategy["weights"])}
+    return {"strategy": strategy["name"], "weights": dict(strategy["weights"])}

@@ -2,13 +2,14 @@
 
 import time
 from asyncio import to_thread
-from typing import Any
+from typing import Any, Final
 
 from haystack import Document, component
 from haystack.components.retrievers import TextEmbeddingRetriever
 
 from haystack_integrations.crag.copying import Copied
 from haystack_integrations.crag.deadlines import run_within, run_within_async
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.homes import runs_here
 from haystack_integrations.crag.inputs import checked
@@ -26,6 +27,9 @@ from haystack_integrations.crag.searches import (
     wanted,
 )
 from haystack_integrations.crag.settings import check_positive, check_whole
+from haystack_integrations.crag.sockets import named, sockets_of
+
+_BY_VECTOR: Final = ["query_embedding", "filters", "top_k"]
 
 
 @component
@@ -61,9 +65,17 @@ class ReportingTextEmbeddingRetriever(Copied, TextEmbeddingRetriever):
             One that takes a `state` and gives a `report`, as `ReportingEmbeddingRetriever`, tells of itself.
         :param text_embedder: A component with the input `text` and the output `embedding`.
         :param timeout_s: The longest wait for vector and search, in seconds; less when the run has less left. None: the
-            retriever's own `timeout_s`, or else 20.
-        :raises ConfigurationError: For an unusable number.
+            retriever's own `timeout_s`, or else 20; one that tells of itself has all of that for its search.
+        :raises ConfigurationError: For something else than such components, or an unusable number.
         """
+        for name, part, inputs, way_out in (
+            ("retriever", retriever, _BY_VECTOR, "one that is asked by text goes into ReportingRetriever"),
+            ("text_embedder", text_embedder, ["text"], "beside an embedder of documents take that of texts"),
+        ):
+            if lacks := [one for one in inputs if one not in (sockets_of(part, "input") or ())]:
+                msg = f"{name} must be a component with the inputs {inputs}, but got {named(part)}, which lacks {lacks}"
+                msg += f"; {way_out}"
+                raise ConfigurationError(msg)
         if timeout_s is not None:
             check_positive({"timeout_s": timeout_s})
         TextEmbeddingRetriever.__init__(self, retriever=retriever, text_embedder=text_embedder)

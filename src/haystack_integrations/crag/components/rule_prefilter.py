@@ -96,7 +96,8 @@ class RulePrefilter:
         :param query: The original question.
         :param documents: What was retrieved.
         :param tool_history: An agent's tool calls of this round, each `{"tool": name}`, and for `vector_search` also
-            `items`, each `{"id", "score"}`, or `scores` in the order of the documents; similarities in [0, 1].
+            `items`, each `{"id", "score"}`, or `scores` in the order of the documents; similarities in [0, 1]. They
+            tell of what the run's first search found.
         :param state: What the run knows: the grades given in earlier passes.
         :returns: A dictionary with the following keys:
             - `approved`: All documents with score 1.0 and status `approved`, when a rule matched.
@@ -104,7 +105,8 @@ class RulePrefilter:
             - `rule_name`: The rule that matched; empty when none did.
         """
         with trace("crag.prefilter") as span:
-            history, question = tool_history or [], question_id(query)
+            # A run is given them for all its passes, but what a correction finds is not what the agent found.
+            history, question = ([] if state and state.iteration else tool_history or []), question_id(query)
             has_text = all((document.content or "").strip() for document in documents)
             is_open = bool(documents) and has_text and not _is_judged(documents, state, question)
             rule = self._matching(documents, history) if is_open else ""

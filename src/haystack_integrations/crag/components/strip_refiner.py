@@ -73,7 +73,7 @@ class StripRefiner(PartBacked):
             to the best strip: above 0.5 is worth keeping. `calibrated` gives the probability that a strip belongs to
             the evidence, by a trained model of both. `ranker`: its scores as they are; a `top_k` chosen for it leaves
             out the rest. `llm`: one call for all; the reply names what to keep. Wording judges where model or ranker
-            fail, and a question in another script than Latin in place of the shipped model, which is English; it shows.
+            fail, and of `embedding` without a `model` a question in another script than Latin; it shows.
         :param model: Folder of a model2vec model, for `embedding`. None takes the one shipped in this package.
         :param calibration: File of `crag calibrate`, for `calibrated`. None: the shipped model, of others' questions.
         :param ranker: Any Haystack ranker, for `ranker`.

@@ -153,10 +153,21 @@ def _checked(body: dict[str, Any], path: str) -> CorpusStatistics:
     try:
         known = _Body.model_validate(body)
     except ValidationError as error:
-        where = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        msg = f"the statistics {path!r} have no usable {where[:80]!r}, wanted a number >= 0; {_AGAIN}"
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        msg = f"the statistics {path!r} have no usable {where[:80]!r} ({first['msg']}); {_AGAIN}"
         raise ConfigurationError(msg) from None
     if max(known.terms.values(), default=0) > known.documents:
         msg = f"the statistics {path!r} have a term in more than all {known.documents} documents; {_AGAIN}"
         raise ConfigurationError(msg)
     return CorpusStatistics(known.documents, known.terms, "file", unseen=0 if known.whole else 1)
+
+
+def _leave_parent() -> None:
+    """Let a new process read, whatever a thread of its parent was reading."""
+    global _lock  # noqa: PLW0603 - that thread is not here to give it back
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which forks nothing
+    os.register_at_fork(after_in_child=_leave_parent)

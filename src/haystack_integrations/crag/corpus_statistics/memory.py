@@ -1,9 +1,11 @@
 """Statistics of Haystack's in-memory store: its documents counted once, and afterwards only what changed."""
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, ClassVar, Final
+from weakref import WeakSet
 
 from haystack import Document
 
@@ -18,6 +20,8 @@ MOST_DOCUMENTS: Final = 100_000
 """Beyond it counting would hold the first question for longer than anyone waits: take a file, or another store."""
 
 _LOOK_EVERY_S: Final = 5.0
+
+_counters: Final[WeakSet["MemoryStatistics"]] = WeakSet()
 
 
 class MemoryStatistics:
@@ -36,6 +40,10 @@ class MemoryStatistics:
     def __init__(self, store: Any, title_field: str | None) -> None:
         """Count nothing yet."""
         self._store, self._title_field = store, title_field
+        self._begin()
+        _counters.add(self)
+
+    def _begin(self) -> None:
         self._lock = Lock()
         self._counter = TermCounter()
         self._seen: dict[str, tuple[Any, Any]] = {}
@@ -69,3 +77,14 @@ class MemoryStatistics:
             if self._seen.get(key) != parts and (text := document_text(*parts)) is not None:
                 self._counter.add(text)
         self._seen = found
+
+
+def _leave_parent() -> None:
+    """Count anew in a new process what a thread of its parent was counting, which is not here and never ends."""
+    for one in list(_counters):
+        if one._lock.locked():
+            one._begin()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which forks nothing
+    os.register_at_fork(after_in_child=_leave_parent)

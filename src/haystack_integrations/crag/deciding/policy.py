@@ -11,7 +11,7 @@ from haystack_integrations.crag.deciding.retrieval_report import RETRIEVAL_RULES
 from haystack_integrations.crag.deciding.thresholds import Thresholds
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.grades import grade_of, unite
-from haystack_integrations.crag.settings import check_one_of, check_whole, number
+from haystack_integrations.crag.settings import check_one_of, check_text, check_whole, number
 from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.vocabulary import (
     ACTIONS,
@@ -98,6 +98,8 @@ class Policy:
         check_whole("max_evidence", router.max_evidence)
         if router.enough_documents is not None:
             check_whole("enough_documents", router.enough_documents)
+        if not router.explain_abstention:  # else the explanation may stand alone
+            check_text("abstention", router.abstention)
         ladders: dict[Verdict, tuple[Action, ...]] = {
             "correct": ("generate",),
             "ambiguous": _ladder("on_ambiguous", router.on_ambiguous),
@@ -193,8 +195,17 @@ class Policy:
         ladder = self.ladders[verdict]
         return ladder[min(iteration, len(ladder)) - 1]
 
+    def most_passes(self, state: CragState) -> int:
+        """
+        Tell how many passes a run may have.
+
+        :param state: What the run knows so far.
+        :returns: The number: its budget may allow fewer than the router, and not more.
+        """
+        return min(self.max_iterations, state.budget.iterations or self.max_iterations)
+
     def _limit(self, state: CragState, iteration: int, *, new: bool) -> str | None:
-        if iteration >= min(self.max_iterations, state.budget.iterations or self.max_iterations):
+        if iteration >= self.most_passes(state):
             return "max_iterations"
         return state.exhausted() or (None if new or iteration == 1 else "nothing_new")
 

@@ -232,19 +232,19 @@ def _never_used(state: CragState, evidence: Sequence[Document], unshown: Sequenc
         dropped |= {one["id"]: {**one, "reason": reason} for one in left}
         dropped |= {entry["id"]: entry for entry in decision["discarded"]}
     for documents, reason in ((state.evidence, REFINED_AWAY), (unshown, NO_ROOM)):
-        dropped |= {one.id: dropped_entry(one, graded_entry(one)["score"], reason) for one in documents}
+        told = zip(documents, _entries(documents, state.trail[-1]["mode"], state.trail[-1]["discarded"]), strict=True)
+        dropped |= {one.id: dropped_entry(one, entry["score"], reason) for one, entry in told}
     return [entry for id_, entry in dropped.items() if id_ not in used]
 
 
 def _coverage(state: CragState) -> dict[str, Any]:
     """Sum the coverage of all passes; what is cumulative in each pass is taken from the last."""
     passes = [decision["coverage"] for decision in state.trail]
-    summed = {key: sum(one[key] for one in passes) for key in ("documents_in", "graded", "cached", "failed")}
+    counted = ("documents_in", "graded", "cached", "approved", "failed")
     return {
         **passes[-1],
-        **summed,
+        **{key: sum(one[key] for one in passes) for key in counted},
         "web": state.web_at_best(),
-        "approved": sum(one["approved"] for one in passes),
         "deadline_hit": any(one["deadline_hit"] for one in passes),
         "reasons": list(dict.fromkeys(reason for one in passes for reason in one["reasons"])),
     }

@@ -21,6 +21,19 @@ _COSTS: Final = tuple(asdict(Usage()))
 _LIMITS: Final = (*BUDGET_LIMITS, "deadline")
 
 
+def of_both(scored: Mapping[str, Any] | None, report: Mapping[str, Any] | None) -> dict[str, Any]:
+    """
+    Bring together what a cascade's scorer and its model say: the model's word holds, and both cost.
+
+    :param scored: The scorer's report, or None.
+    :param report: The model's, or None where it was not asked.
+    :returns: One report.
+    """
+    both = [one for one in (scored, report) if one]
+    costs = {name: sum(_cost(name, plain(one.get(name))) for one in both) for name in _COSTS}
+    return {**(scored or {}), **(report or {}), **costs}
+
+
 def read_report(report: Mapping[str, Any]) -> dict[str, Any]:
     """
     Read a report.

@@ -79,7 +79,7 @@ class Routing:
             judgement = doubted(_still_open(judgement, known, never_judged(known, everything, question)), searched)
             choice = self.policy.choose(judgement, known, pool, new=new, met=met, whole=searched == "ok")
             decision = decision_record(
-                known, judgement, choice, self.thresholds, self.policy.max_iterations, mode_now, report
+                known, judgement, choice, self.thresholds, self.policy.most_passes(known), mode_now, report
             )
             if choice.action == "abstain":
                 decision["abstention"] = {**account(known, everything, pool, judgement), "searched": searched}

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from haystack.errors import FilterError
 
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.settings import check_whole
 from haystack_integrations.crag.texts.questions.letters import in_plain_letters
@@ -27,7 +28,22 @@ _STEM: Final = re.compile(rf"(?<!\w)(?:{HANGUL.pattern}{{2}}|[0-9a-z]{{2,}})")
 _MOST_STEMS: Final = 32
 
 # The server looks at no more neighbours, whatever is asked of it, and refuses to look at fewer than it shall give.
-_MOST_CANDIDATES: Final = 10_000
+MOST_CANDIDATES: Final = 10_000
+"""The most neighbours, and so the most documents, of a search by a vector."""
+
+_FUZZINESS: Final = re.compile(r"(?i)[012]|AUTO(?::\d+,\d+)?")
+
+
+def check_fuzziness(fuzziness: str) -> None:
+    """
+    Refuse a fuzziness that the server would refuse at each question.
+
+    :param fuzziness: How far a word may differ.
+    :raises ConfigurationError: With what is accepted.
+    """
+    if not _FUZZINESS.fullmatch(fuzziness):
+        msg = f"fuzziness must be '0', '1', '2', 'AUTO' or 'AUTO:LOW,HIGH', but got {fuzziness!r}"
+        raise ConfigurationError(msg)
 
 
 def words_request(query: str, fuzziness: str, filters: dict[str, Any] | None, top_k: int) -> dict[str, Any]:
@@ -86,9 +102,9 @@ def vector_request(
     :returns: The request's body.
     :raises ConfigurationError: For a `top_k` or `num_candidates` that is no whole number from 1 to 10,000.
     """
-    check_whole("top_k", top_k, _MOST_CANDIDATES)
-    wide = min(10 * top_k, _MOST_CANDIDATES) if candidates is None else candidates
-    check_whole("num_candidates", wide, _MOST_CANDIDATES)
+    check_whole("top_k", top_k, MOST_CANDIDATES)
+    wide = min(10 * top_k, MOST_CANDIDATES) if candidates is None else candidates
+    check_whole("num_candidates", wide, MOST_CANDIDATES)
     nearest = {"field": "embedding", "query_vector": vector, "k": top_k, "num_candidates": max(top_k, wide)}
     return {"size": top_k, "knn": {**nearest, **_filter_of(filters)}}
 

@@ -15,7 +15,7 @@ from haystack_integrations.crag.elasticsearch.want import count_request, explana
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.homes import anew_in_children, at_home
 from haystack_integrations.crag.interrupts import ends_run, unless_it_ends
-from haystack_integrations.crag.searches import Found, Limit, not_searched, told
+from haystack_integrations.crag.searches import Found, Limit, not_searched
 from haystack_integrations.crag.texts.steering import whole
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
     :param store: The store whose index is searched, through its own client.
     :param body: The request.
     :param limit: How long it may take.
-    :returns: What was found; trouble on the way is in the report, not raised.
+    :returns: What was found, for the retriever to tell (`told`); trouble on the way is in the report, not raised.
     :raises elasticsearch.ApiError: For a request that the server refuses, such as one to an index that is not there.
     """
 
@@ -74,7 +74,7 @@ def search(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: 
                 left = limit.rest(began).seconds
                 fields = call_within(left, lambda: client.field_caps(index=store._index, fields=TEXT)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
-    return told(found, body["size"], store._index)
+    return found
 
 
 async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, Any], limit: Limit) -> Found:
@@ -115,7 +115,7 @@ async def search_async(store: "ElasticsearchDocumentStore", body: Mapping[str, A
                 left = limit.rest(began).seconds
                 fields = (await asyncio.wait_for(client.field_caps(index=store._index, fields=TEXT), left)).body
             found = replace(found, report={**found.report, **explanation(counted, fields, body)})
-    return told(found, body["size"], store._index)
+    return found
 
 
 def _whole(first: Found, second: Found) -> Found:

@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack.tracing.tracer import tracer
-
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.requests import TEXT, words_request
 from haystack_integrations.crag.elasticsearch.search import search, search_async
 from haystack_integrations.crag.encoding.encoders import FEWEST_LETTERS, may_be_slip
 from haystack_integrations.crag.homes import at_home
 from haystack_integrations.crag.interrupts import unless_it_ends
-from haystack_integrations.crag.observing.telemetry import set_tags
 from haystack_integrations.crag.searches import Filters, Found, Limit
 from haystack_integrations.crag.texts.text import words
 
@@ -128,8 +125,6 @@ def _better(found: Found, again: Found, meant: Sequence[str]) -> Found:
     if again.report["status"] != "ok" or (not seen and _ids(again) == _ids(found)):
         return found
     respelt = max(1, seen)  # an index that keeps stems or letters without marks has words that no text has
-    if (span := tracer.current_span()) is not None:
-        set_tags(span, {"crag.retrieval.respelt": respelt})
     return replace(again, report={**again.report, "respelt": respelt})
 
 

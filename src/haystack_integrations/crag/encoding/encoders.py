@@ -112,10 +112,10 @@ def _folder(model: str | None) -> Path:
         return _shipped_folder()
     folder = path_of(model).absolute()
     # model2vec takes a path that does not exist for a name on the Hugging Face hub: that must be caught here.
-    if not folder.is_dir():
+    if not str(model).strip() or not folder.is_dir():  # an empty text would name the working directory
         msg = (
             f"model must be the folder of a model2vec model, but {model!r} is no folder; nothing is downloaded here: "
-            f"fetch the model beforehand and give its folder, or leave model empty for the shipped {SHIPPED_MODEL!r}"
+            f"fetch the model beforehand and give its folder, or leave model out for the shipped {SHIPPED_MODEL!r}"
         )
         raise ConfigurationError(msg)
     return folder

@@ -103,7 +103,7 @@ class Expansion:
             self.failed(problem)
             return
         if self.name == WEB:
-            bare = (without_operators(query.replace(",", " "), self._question) for query in queries)
+            bare = (without_operators(query, self._question) for query in queries)
             queries = [form for query in bare if (form := web_form(query))]
             if not queries:
                 self.failed("unusable")

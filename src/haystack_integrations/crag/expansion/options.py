@@ -57,8 +57,10 @@ class ExpansionOptions:
             raise ConfigurationError(msg)
         if generator is not None:
             check_generator(generator)
-            if mode == "synonyms":
-                logger.warning("chat_generator has no effect in the mode 'synonyms'; choose mode='llm' to ask it")
+        lost = [name for name in ("chat_generator", "template") if getattr(expander, name) is not None]
+        if mode == "synonyms" and lost:
+            what = " and ".join(lost)
+            logger.warning("{what} has no effect in the mode 'synonyms'; choose mode='llm' to ask a model", what=what)
         check_whole("max_synonyms_per_term", expander.max_synonyms_per_term)
         check_whole("n", expander.n, _MOST_QUERIES)
         check_positive({"timeout_s": expander.timeout_s})

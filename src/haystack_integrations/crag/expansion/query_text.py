@@ -41,6 +41,7 @@ _OPERATOR: Final = re.compile(
     r"|filetype|ext|contains|feed|hasfeed|before|after|source|lang|language|loc|location|prefer):",
     re.IGNORECASE,
 )
+_COMMA: Final = re.compile(r",(?!\d)|(?<!\d),")
 _CONNECTIVES: Final = ("AND", "OR", "NOT", "NEAR", "|")
 
 
@@ -154,7 +155,8 @@ def usable(text: str) -> bool:
 
 def without_operators(text: str, question: str) -> str:
     """
-    Take from a query what tells a search engine where to look or what to leave out (`site:`, `-word`, `"exact"`).
+    Take from a query what tells a search engine where to look or what to leave out (`site:`, `-word`, `"exact"`), and
+    the commas of a list of keywords, though not those within numbers.
 
     :param text: A query that a model wrote.
     :param question: The question that it was written for; what that has itself is asked for, and stays.
@@ -163,6 +165,7 @@ def without_operators(text: str, question: str) -> str:
     written = question.split()
     # What ends a sentence or stands around a word is none of it: `-Wall` in "What does `-Wall` do, and what -O3?"
     asked = {*written, *(word.lstrip(_BEFORE).rstrip(_BEHIND) for word in written)}
+    text = _COMMA.sub(" ", text)
     if '"' not in question:
         text = text.replace('"', " ")
     orders = (word for word in text.split() if _OPERATOR.match(word) or word in _CONNECTIVES)

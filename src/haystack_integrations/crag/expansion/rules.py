@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -32,6 +32,23 @@ _JOINED: Final = UNSPACED.pattern[1:-1] + PHRASES.pattern[1:-1]
 _BEGIN, _END = rf"(?<![^\W{_JOINED}])", rf"(?![^\W{_JOINED}{HANGUL.pattern[1:-1]}])"
 
 
+def _with_all(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Make a mapping of its entries; of a term that stands there twice, all synonyms, and not the last ones alone."""
+    found: dict[Any, Any] = {}
+    for term, synonyms in pairs:
+        before = found.get(term)
+        found[term] = [*before, *synonyms] if isinstance(before, list) and isinstance(synonyms, list) else synonyms
+    return found
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads plain values only, as `safe_load` does, and loses no entry."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = True) -> dict[Any, Any]:
+        super().construct_mapping(node, deep)  # refuses what can be no term
+        return _with_all((self.construct_object(key), self.construct_object(value)) for key, value in node.value)
+
+
 def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
     """
     Read a synonym mapping.
@@ -50,7 +67,7 @@ def load_synonyms(path: str | None) -> dict[str, tuple[str, ...]]:
     kind = "JSON" if path.lower().endswith(".json") else "YAML"
     try:
         # YAML would read most JSON, but not that with tabs.
-        mapping = json.loads(text) if kind == "JSON" else yaml.safe_load(text)
+        mapping = json.loads(text, object_pairs_hook=_with_all) if kind == "JSON" else yaml.load(text, _Loader)  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = getattr(error, "lineno", None) or (mark.line + 1 if mark is not None else 1)
@@ -71,7 +88,7 @@ def check_synonyms(mapping: Any, name: str) -> dict[str, tuple[str, ...]]:
 
     :param mapping: What was given.
     :param name: What to call it in an error.
-    :returns: Synonyms by lower-cased term; a term that stands there twice in another case has the synonyms of both.
+    :returns: Synonyms by lower-cased term; a term that stands there twice, such as in another case, has those of both.
     :raises ConfigurationError: When it is no mapping of terms to lists of terms.
     """
     if not isinstance(mapping, Mapping):

@@ -8,10 +8,11 @@ import docx
 from docx.document import Document as DocxFile
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
-from docx.oxml.ns import qn
+from docx.oxml.ns import nsmap, qn
+from lxml import etree
 
 from haystack_integrations.crag.formats.docx_numbers import Numbers
-from haystack_integrations.crag.formats.docx_parts import IS_ON, bases, parts_of, run_of, text_of
+from haystack_integrations.crag.formats.docx_parts import IS_ON, OFF, bases, parts_of, run_of, text_of
 from haystack_integrations.crag.formats.docx_signs import mark_struck, part_lines, write_signs
 from haystack_integrations.crag.formats.docx_tables import shorten_merges, straighten, table_of, take_out
 from haystack_integrations.crag.formats.escaping import escaped
@@ -21,6 +22,7 @@ from haystack_integrations.crag.formats.office_parts import completed
 
 # Word's built-in styles have these names in a file of any language.
 _HEADING: Final = re.compile(r"(?i)title|heading (?P<level>[1-6])")
+_CONTENTS: Final = re.compile(r"(?i)toc [1-9]|table of figures")
 _OUTLINED: Final = tuple("012345678")  # 9 is body text
 _LONGEST: Final = 200  # characters of a heading that no style says is one
 # Inserted or moved text, controls of a form, fields: the reader looks into none of them.
@@ -46,6 +48,9 @@ _ENDLESS: Final = (
 )
 _GONE_ROW: Final = ".//w:tr[w:trPr/w:del]"
 _HIDDEN: Final = f".//w:r[w:rPr/w:vanish{IS_ON}]"
+_OF_STYLE: Final = (
+    ".//w:r[not(w:rPr/w:vanish)][w:rPr/w:rStyle/@w:val=$name or ancestor::w:p[1]/w:pPr/w:pStyle/@w:val=$name]"
+)
 # Word has a word for it, LibreOffice's import from HTML raises smaller letters.
 _RAISED: Final = ".//w:r[w:rPr[w:vertAlign/@w:val='superscript' or (w:position/@w:val > 3 and w:sz)]]/w:t"
 _NOTES: Final = {
@@ -70,6 +75,8 @@ def with_content_marked(data: bytes) -> bytes:
         formula.getparent().replace(formula, run_of(formula_of(formula)))
     for words in file.element.body.xpath(_RAISED):
         words.text = raised(words.text or "")
+    _hide(file)
+    _leave_out_contents(file)
     _join(file.element.body)
     _unwrap(file.element.body)
     write_signs(file.element.body)
@@ -93,6 +100,26 @@ def with_content_marked(data: bytes) -> bytes:
     shorten_merges(file.element.body)
     file.save(saved := BytesIO())
     return saved.getvalue()
+
+
+def _hide(file: DocxFile) -> None:
+    """Take out what a style hides, as Word does the ends of a form that was pasted from a page."""
+    for style in file.styles:
+        told = (base.element.find(f"{qn('w:rPr')}/{qn('w:vanish')}") for base in bases(style))
+        first = next((one for one in told if one is not None), None)
+        if first is not None and first.get(qn("w:val")) not in OFF:
+            for run in etree.XPath(_OF_STYLE, namespaces=nsmap)(file.element.body, name=style.style_id):
+                run.getparent().remove(run)
+
+
+def _leave_out_contents(file: DocxFile) -> None:
+    """Leave out the table of contents: it has the words of all headings, and answers nothing that they stand above."""
+    named = {
+        style.style_id for style in file.styles if any(_CONTENTS.fullmatch(one.name or "") for one in bases(style))
+    }
+    for line in file.element.body.xpath(".//w:p[w:pPr/w:pStyle][not(parent::w:tc)]"):
+        if line.style in named:
+            line.getparent().remove(line)
 
 
 def _join(body: Any) -> None:

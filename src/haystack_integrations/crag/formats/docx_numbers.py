@@ -51,22 +51,23 @@ class _List:
     levels: dict[int, _Level] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
 
-    def next(self, level: int) -> str:
-        """Count on, and give what stands before the paragraph."""
-        known = self.levels.get(level)
+    def next(self, level: int, own: Mapping[int, _Level]) -> str:
+        """Count on, and give what stands before the paragraph; a list may show some levels in a way of its own."""
+        levels = {**self.levels, **own}
+        known = levels.get(level)
         if known is None or level not in _LEVELS or len(known.text) > _LONGEST:
             return ""
         self.counts[level] = self.counts.get(level, known.start - 1) + 1
         self.counts = {
             one: count
             for one, count in self.counts.items()
-            if one <= level or self.levels.get(one, _Level()).begins_below <= level
+            if one <= level or levels.get(one, _Level()).begins_below <= level
         }
         if known.form == "bullet":
             return _BULLET
         said = known.text
         for one in range(level + 1):
-            other = self.levels.get(one, _Level())
+            other = levels.get(one, _Level())
             count = self.counts.setdefault(one, other.start)
             form = "decimal" if known.is_legal and other.form != "decimalZero" else other.form
             said = said.replace(f"%{one + 1}", _FORMS.get(form, str)(count))
@@ -83,7 +84,7 @@ class Numbers:
         :param file: The file.
         """
         root = [one for part in parts_of(file, RELATIONSHIP_TYPE.NUMBERING) for one in part.element]
-        lists = [(one, _list_of(one)) for one in root if one.tag == qn("w:abstractNum")]
+        lists = [(one, _List(_levels_of(one))) for one in root if one.tag == qn("w:abstractNum")]
         named = {_value(one, "w:styleLink"): known for one, known in lists}
         # A list that only names a style of lists is counted as, and with, that style's own.
         self._lists = {
@@ -108,13 +109,16 @@ class Numbers:
         number = next((one for one, _ in said if one is not None), None)
         num = self._nums.get(number)
         known = None if num is None else self._lists.get(_value(num, "w:abstractNumId"))
-        if known is None:
+        if num is None or known is None:
             return ""
         names = {style.style_id for style in styles}
         of_style = (at for at, level in known.levels.items() if level.style in names)
         level = next((_whole(at, 0) for _, at in said if at is not None), None)
         self._begin(number, num, known)
-        return known.next(next(of_style, 0) if level is None else level)
+        own = {
+            at: shown for change in num.iterchildren(qn("w:lvlOverride")) for at, shown in _levels_of(change).items()
+        }
+        return known.next(next(of_style, 0) if level is None else level, own)
 
     def _begin(self, number: str | None, num: Any, known: _List) -> None:
         """Start a list anew where it says so itself, once; else it goes on with others of its kind."""
@@ -128,7 +132,7 @@ class Numbers:
                 known.counts[level] = _whole(start, 1) - 1
 
 
-def _list_of(definition: Any) -> _List:
+def _levels_of(definition: Any) -> dict[int, _Level]:
     levels = {}
     for one in definition.iterchildren(qn("w:lvl")):
         said = {name: _value(one, f"w:{name}") for name in ("start", "numFmt", "lvlText", "pStyle", "lvlRestart")}
@@ -140,7 +144,7 @@ def _list_of(definition: Any) -> _List:
             begins_below=_whole(said["lvlRestart"], len(_LEVELS)),
             is_legal=one.find(qn("w:isLgl")) is not None and _value(one, "w:isLgl") not in OFF,
         )
-    return _List(levels)
+    return levels
 
 
 def _numbered(element: Any) -> tuple[str | None, str | None]:

@@ -83,6 +83,7 @@ def with_content_marked(page: bytes) -> bytes:
         without_anchors,
         with_paragraphs,
         without_links,
+        _without_headings_of_items,
         with_captions,
         with_cells,
         with_heads,
@@ -116,10 +117,16 @@ def _with_page_heading(body: HtmlElement, title: str) -> None:
 
 
 def _without_notes(body: HtmlElement) -> None:
-    """Make paragraphs of headings of boxes and items ("Note", "Warning"): what follows the box is not part of it."""
+    """Make paragraphs of headings of boxes ("Note", "Warning"): what follows the box is not part of it."""
     for one in list(body.iter(*HEADINGS)):
         if any(_NOTE.search(place.get("class", "")) for place in one.iterancestors("div", "aside", "blockquote")):
             one.tag = "p"
+
+
+def _without_headings_of_items(body: HtmlElement) -> None:
+    """Make paragraphs of headings in items: Trafilatura writes an item on one line, and the heading were all of it."""
+    for one in [one for one in body.iter(*HEADINGS[1:]) if is_in(one, "li", "dd")]:
+        one.tag = "p"
 
 
 def _on_one_line(body: HtmlElement) -> None:
@@ -181,3 +188,5 @@ def _with_words(body: HtmlElement) -> None:
         one.drop_tree()
     for one in list(body.iter("ruby", "rb")):
         one.drop_tag()
+    for one in body.iter("u"):  # of which Markdown has none: its tags were words of the text
+        one.tag = "span"

@@ -20,7 +20,8 @@ def with_formulas(body: HtmlElement) -> None:
     :param body: The body of a page, changed in place.
     """
     for one in [one for one in body.iter("math") if not is_in(one, "math")]:  # one in another is told with it
-        one.text, one[:] = one.get("alttext") or " ".join(_told(one).split()), []
+        read, told = one.get("alttext", ""), " ".join(_told(one).split())
+        one.text, one[:] = told if "\\" in read and told else read or told, []  # TeX's commands are no words
         one.drop_tag()
 
 

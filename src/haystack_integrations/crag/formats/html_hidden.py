@@ -1,12 +1,19 @@
 """What of a page is hidden, and what is only closed: a reader opens it."""
 
+import re
 from typing import Final
 
 from lxml.html import HtmlElement
 
+from haystack_integrations.crag.formats.html_parts import HEADINGS, INLINE
+
 _CLOSED: Final = ".//*[(@id or @role='tabpanel') and (@aria-hidden or @style) and not(@role='dialog')]"
 _CLOSING: Final = ("aria-hidden", "style")
 _OPENING: Final = ".//*[contains(@style, 'display')]"
+_PICTURED: Final = ".//*[@style][math][following-sibling::img]"  # of MediaWiki: a formula, whose picture is shown
+_UNSEEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+# Trafilatura leaves boxes out, in small letters. The title of a page is often hidden beside its logo.
+_KEPT: Final = INLINE.union(HEADINGS[1:])
 _FEWEST: Final = 2  # one may be what is said to who answers: "Was this page helpful?"
 
 
@@ -37,8 +44,12 @@ def without_hidden(body: HtmlElement) -> None:
             for name in _CLOSING:
                 one.attrib.pop(name, None)
     answers = [one for one in body.xpath(_OPENING) if _is_asked(one)]
-    for one in answers if len(answers) >= _FEWEST else ():
+    for one in [*(answers if len(answers) >= _FEWEST else ()), *body.xpath(_PICTURED)]:
         del one.attrib["style"]
+    for one in body.xpath(".//*[@style]"):
+        one.set("style", one.get("style").lower())
+        if one.tag in _KEPT and _UNSEEN.search(one.get("style")):
+            one.drop_tree()
 
 
 def _is_asked(one: HtmlElement) -> bool:

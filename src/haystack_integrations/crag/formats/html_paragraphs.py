@@ -8,21 +8,17 @@ from lxml.html import HtmlElement, builder, defs
 
 from haystack_integrations.crag.formats.escaping import escaped
 from haystack_integrations.crag.formats.html_links import has_own_words, leads_on
-from haystack_integrations.crag.formats.html_parts import HEADINGS, is_in
+from haystack_integrations.crag.formats.html_parts import HEADINGS, INLINE, is_in
 
 _WORD: Final = re.compile(r"\w")
 _BOXES: Final = ("div", "section", "article", "main", "center", "form", "header")
-_INLINE: Final = frozenset(
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark nobr q s samp small span "
-    "strike strong sub sup time tt u var wbr".split()
-)
 _BLOCKS: Final = (*_BOXES, "p", "pre", "ul", "ol", "dl", "table", "blockquote", *HEADINGS)
 _IS_HEADING: Final = " or ".join(f"self::{name}" for name in HEADINGS)
 _SECTIONS: Final = f".//li[section[*[{_IS_HEADING}]] or contains(@class, 'blockList')]"  # of javadoc, new and old
 _LAYOUT: Final = f".//*[{_IS_HEADING}][following-sibling::*]"
 _SHOWN: Final = frozenset(("output", "blink", "marquee"))  # left out as others are that lxml does not know
 _KNOWN: Final = (defs.tags - _SHOWN) | set("dialog frame listing main noframes picture rb rtc template xml xmp".split())
-_PARTS: Final = ("thead", "tbody", "tfoot", "tr", "td")
+_PARTS: Final = ("caption", "thead", "tbody", "tfoot", "tr", "td")
 
 
 def without_layout(body: HtmlElement) -> None:
@@ -60,11 +56,15 @@ def with_paragraphs(body: HtmlElement) -> None:
 
     :param body: The body of a page, changed in place.
     """
+    for quoted in [one for one in body.iter("blockquote") if is_in(one, "td", "th")]:
+        quoted.tag = "div"  # in a cell it is left out with all that is in it
     for block in list(body.iter(*_BLOCKS)):
         around: Any = block.getparent()
-        while around is not None and around.tag in _INLINE:
+        while around is not None and around.tag in INLINE:
             around.tag, around = "div", around.getparent()
-    for box in [body, *body.iter(*_BOXES)]:
+    # Of a cell, what stands behind a paragraph with a part of its own, as a name in bold, were left out.
+    cells = [cell for cell in body.iter("td", "th") if any(part.tag in _BLOCKS for part in cell)]
+    for box in [body, *body.iter(*_BOXES), *cells]:
         _wrap(box)
     for box in list(body.iter(*_BOXES)):
         if is_in(box, "li", "dd", "td", "th"):
@@ -76,7 +76,7 @@ def with_paragraphs(body: HtmlElement) -> None:
 def _wrap(box: HtmlElement) -> None:
     before, run = None, list[Any]()
     for child in [*box, None]:
-        if child is not None and (not isinstance(child.tag, str) or child.tag in _INLINE):
+        if child is not None and (not isinstance(child.tag, str) or child.tag in INLINE):
             run.append(child)
             continue
         text = box.text if before is None else before.tail

@@ -8,6 +8,12 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 TEXTS: Final = ("p", "li", "dt", "dd", "td", "th", "caption", *HEADINGS)
 """The elements that hold text of their own."""
 
+INLINE: Final = frozenset(
+    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark nobr q s samp small span "
+    "strike strong sub sup time tt u var wbr".split()
+)
+"""The elements that stand within a line."""
+
 
 def is_in(one: Any, *tags: str) -> bool:
     """

@@ -139,10 +139,8 @@ def without_tables_in_lists(body: HtmlElement) -> None:
         if next(table.iterancestors("li", "dd", "table"), table).tag not in ("li", "dd"):
             continue
         rows = [(row, _columns(row)) for row in _rows_of(table)]
-        has_head = len(rows) > 1 and _is_head(rows[0][0])
+        has_head = len(rows) > 1 and _is_head(rows[0][0]) and sum(map(len, rows[0][1])) <= LONGEST_CELL
         names = rows.pop(0)[1] if has_head else []
-        if sum(map(len, names)) > LONGEST_CELL:
-            names = []
         items = filter(None, (_told(cells, names) for _, cells in rows))
         told = builder.UL(*map(builder.LI, items))
         told.tail = table.tail

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from haystack_integrations.crag.formats.number_formats import shown
+from haystack_integrations.crag.formats.number_formats import as_moment, shown
 from haystack_integrations.crag.formats.office_parts import part_of
 
 _NAMES: Final = {
@@ -61,7 +61,7 @@ def _points(level: Any) -> dict[int, str]:
         found[int(point.get("idx"))] = text = " ".join((point.text or "").split())
         with suppress(ValueError):
             if _is(level.getparent(), "numDim"):
-                found[int(point.get("idx"))] = shown(float(text), form)
+                found[int(point.get("idx"))] = as_moment(float(text), form) or shown(float(text), form)
     return found
 
 

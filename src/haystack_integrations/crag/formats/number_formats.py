@@ -1,6 +1,7 @@
 """What a spreadsheet shows beside a number: its currency, unit or percent sign stands in the cell's format alone."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import eq, ge, gt, le, lt, ne
@@ -16,6 +17,11 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _SECTION: Final = re.compile(r'(?:"[^"]*"?|\\.|\[[^\]]*\]|[_*].|[^;])+|(?<=;)(?=;|$)|^(?=;)', re.DOTALL)
+# Of dates, times and durations (`[h]:mm`), without what is shown beside them, colours and gaps.
+_NOT_OF_MOMENT: Final = re.compile(r'"[^"]*"?|\\.|\[(?![hms]+\])[^\]]*\]|[_*].', re.IGNORECASE)
+_MOMENT: Final = re.compile(
+    r"(?=.*[dmyhs])(?:\[[hms]{1,2}\]|[dmyhs]|AM/PM|A/P|\.0{1,3}|[^\w#?\[\]])+", re.IGNORECASE | re.DOTALL
+)
 _WHEN: Final = re.compile(r"\[(<=|>=|<>|<|>|=)(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\]")
 _COMPARED: Final = {"<": lt, ">": gt, "=": eq, "<=": le, ">=": ge, "<>": ne}
 _OF_SIGN: Final = "()-+"  # how the format writes what the number's own sign says
@@ -58,12 +64,33 @@ def shown(value: float, form: str) -> str:
     if len(section.digits) > 1:  # fractions, powers of ten, telephone numbers
         return told(value)
     digits = section.digits[0]
-    thousands = min(len(digits) - len(digits.rstrip(",")), _MOST_THOUSANDS)
+    # Behind the digits, or those before the point: `0.0,` and `0,.0`.
+    thousands = min(sum(len(part) - len(part.rstrip(",")) for part in digits.split(".")), _MOST_THOUSANDS)
     factor = 100.0 if section.has_percent else 1.0
     scaled = value if factor == 1 and not thousands else value * factor / 1000**thousands
     number = told(abs(scaled), 15 if scaled is value else _PRECISE)
     number = number.zfill(len(digits)) if not digits.strip("0") else number
     return " ".join(f"{'-' if value < 0 else ''}{section.before}{number}{section.after}".split())
+
+
+def as_moment(value: float, form: str, *, is_1904: bool = False) -> str | None:
+    """
+    Write a number as the date, time or duration that its format makes of it.
+
+    :param value: The number, of days.
+    :param form: The format, such as `yyyy\\-mm\\-dd` or `[h]:mm`.
+    :param is_1904: Whether days are counted from 1904.
+    :returns: The text, of a number that is no moment its digits; None for any other format.
+    """
+    bare = _NOT_OF_MOMENT.sub("", form[:_LONGEST])
+    if _MOMENT.fullmatch(bare) is None:
+        return None
+    from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel  # a fifth of a second
+
+    with suppress(ValueError, OverflowError):
+        epoch = CALENDAR_MAC_1904 if is_1904 else CALENDAR_WINDOWS_1900
+        return told(from_excel(value, epoch, timedelta="[" in bare))
+    return told(value)
 
 
 def _of(sections: tuple[_Section, ...], value: float) -> _Section:

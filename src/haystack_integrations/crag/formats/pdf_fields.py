@@ -42,7 +42,7 @@ def fields_of(page: PageObject) -> list[Field]:
         return []
 
 
-def with_fields(pieces: Sequence[Piece], fields: Sequence[Field]) -> str:
+def with_fields(pieces: Sequence[Piece], fields: Sequence[Field]) -> list[Piece]:
     """
     Put what was filled in where it stands.
 
@@ -51,7 +51,7 @@ def with_fields(pieces: Sequence[Piece], fields: Sequence[Field]) -> str:
     :returns: The text; a value stands behind the words on its left or above, a box (`[x]`, `[ ]`) also before those on
         its right. One that has no words nearby ends the page, with the name of its field.
     """
-    if len(pieces) > _MOST:
+    if fields and len(pieces) > _MOST:
         pieces = unplaced(text_of(pieces))
     texts, end = [piece.text for piece in pieces], list[str]()
     for field in fields:
@@ -64,7 +64,8 @@ def with_fields(pieces: Sequence[Piece], fields: Sequence[Field]) -> str:
             kept, after = texts[place].rstrip(), next(filter(None, texts[place + 1 :]), "")
             apart = texts[place][len(kept) :] or ("" if after[:1].isspace() else " ")
             texts[place] = f"{kept} {field.words}{apart}"
-    return "\n".join(["".join(texts), *end])
+    filled = [piece._replace(text=text) for piece, text in zip(pieces, texts, strict=True)]
+    return [*filled, *(piece for one in end for piece in unplaced(f"\n{one}"))]
 
 
 def _place(pieces: Sequence[Piece], field: Field) -> tuple[int | None, bool]:

@@ -1,17 +1,18 @@
 """The pages of a PDF as Markdown, with all that is read of them."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 
 from pypdf import PageObject, PdfReader
 
-from haystack_integrations.crag.formats.pdf_fields import fields_of, with_fields
+from haystack_integrations.crag.formats.pdf_fields import Field, fields_of, with_fields
 from haystack_integrations.crag.formats.pdf_headings import outline_of, with_headings
 from haystack_integrations.crag.formats.pdf_lines import without_line_numbers
 from haystack_integrations.crag.formats.pdf_order import with_headings_in_place
-from haystack_integrations.crag.formats.pdf_pieces import pieces_of, without_repeated_feet
+from haystack_integrations.crag.formats.pdf_pieces import Piece, pieces_of, without_repeated_feet
 from haystack_integrations.crag.formats.pdf_tables import Tables
-from haystack_integrations.crag.formats.pdf_tags import tags_of, with_signs, words_of
+from haystack_integrations.crag.formats.pdf_tags import Cell, tags_of, with_signs, words_of
 from haystack_integrations.crag.formats.pdf_words import is_of_tex, tell_spaces, with_accents
 from haystack_integrations.crag.formats.plain_letters import as_typed
 from haystack_integrations.crag.texts.steering import whole
@@ -41,7 +42,7 @@ def pdf_as_markdown(data: bytes) -> str:
         pieces = with_headings_in_place(pieces, tags.order.get(of_page, {}), headings or {})
         pieces = with_signs(pieces, headings or {})
         tagged[number] = words_of(pieces, headings or {})
-        return with_fields(pieces, fields) if fields else tables.written(pieces, cells or {})
+        return tables.written(*_filled(pieces, fields, cells or {}))
 
     for number, page in enumerate(reader.pages):
         try:
@@ -51,6 +52,15 @@ def pdf_as_markdown(data: bytes) -> str:
         texts.append(without_line_numbers(text) if of_tex else text)
     text = as_typed(whole("\f".join(texts)).replace("\0", ""))  # half a code of fonts that have two bytes for each
     return with_headings(with_accents(text) if of_tex else text, outline or tagged)
+
+
+def _filled(
+    pieces: Sequence[Piece], fields: Sequence[Field], cells: Mapping[int, Cell]
+) -> tuple[list[Piece], Mapping[int, Cell]]:
+    """Put values into a text, and tell its cells but for tables that are forms: nothing says in which cell one is."""
+    filled = with_fields(pieces, fields)
+    forms = {cells[piece.mark].table for piece in set(filled).difference(pieces) if piece.mark in cells}
+    return filled, {mark: cell for mark, cell in cells.items() if cell.table not in forms}
 
 
 def _plain(number: int, page: PageObject) -> str:

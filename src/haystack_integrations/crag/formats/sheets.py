@@ -2,25 +2,26 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
 from haystack_integrations.crag.formats.escaping import escaped
-from haystack_integrations.crag.texts.table_heads import LONGEST_NAMES, as_one_row
+from haystack_integrations.crag.texts.table_heads import as_one_row, can_stand_above
 
 _LONGEST_ROW: Final = 100  # words; two of them fill a passage
 _LONGEST_NAME: Final = 30  # words of a column's name, as a survey has whole questions for names
 _LONGEST_HEADING: Final = 200
 _EXACT: Final = 2**53  # below, each whole number has a float of its own
 _LARGE: Final = 1e21  # from here on spreadsheets write powers of ten, whatever the format
+_SMALL: Final = 1e-9  # a format shows so many decimals; below, powers of ten are shorter
 _NUMBER: Final = re.compile(r"\d")
 _FIGURE: Final = re.compile(r"[\W_]*\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")  # as often the name of a column as a figure in it
 _MANY: Final = 3  # rows
 _NO_NAME: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+"
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|\d{1,2}([./])\d{1,2}\1(?:\d\d|\d{4})|[^\s@]+@[^\s@]+\.\w+|https?://\S+|.*[?\uff1f]"
 )
 
 
@@ -124,10 +125,12 @@ def told(value: object, digits: int = 15) -> str:
     :param value: The value.
     :param digits: How many digits of a number count.
     :returns: The text: a date alone at midnight, no seconds if there are none, hours of a duration, no decimals of a
-        whole number, and all of its digits: by `4.1e+15` nobody finds an order.
+        whole number, and all of its digits: by `4.1e+15` nobody finds an order, and by `5e-05` no tolerance.
     """
     if isinstance(value, datetime):
         return value.isoformat(" ", "seconds" if value.second else "minutes").removesuffix(" 00:00")
+    if isinstance(value, time):
+        return value.isoformat("seconds" if value.second else "minutes")
     if isinstance(value, timedelta):
         seconds = round(abs(value.total_seconds()))
         return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -136,7 +139,7 @@ def told(value: object, digits: int = 15) -> str:
     if value.is_integer() and abs(value) < _EXACT:
         return f"{value:.0f}"
     text = f"{value:.{digits}g}"
-    return f"{Decimal(text):f}" if 1 <= abs(value) < _LARGE else text
+    return f"{Decimal(text):f}" if _SMALL <= abs(value) < _LARGE else text
 
 
 def table_of(table: Sequence[Sequence[str]]) -> list[str]:
@@ -154,7 +157,7 @@ def table_of(table: Sequence[Sequence[str]]) -> list[str]:
     if max(map(_words, names)) > _LONGEST_NAME or _is_nameless(columns):  # the first row is one like the others
         names, others = ("",) * len(names), rows
     is_long = not any(names) or any(sum(map(_words, row)) > _LONGEST_ROW for row in others)
-    if others and (is_long or sum(map(len, names)) > LONGEST_NAMES):
+    if others and (is_long or not can_stand_above(names)):
         key = max(range(len(names)), key=lambda column: len({row[column] for row in others if _names(row[column])}))
         return [part for row in others for part in _section(names, row, key)]
     return ["\n".join(map(_line, [names, ["---"] * len(names), *others]))]

@@ -23,6 +23,7 @@ from haystack_integrations.crag.chat import (
     model_of,
     reaches_client,
     speaks_openai,
+    surely_not_the_form,
     surely_too_long,
 )
 from haystack_integrations.crag.errors import ConfigurationError
@@ -209,7 +210,7 @@ class GradingModel:
     def _may_be_the_form(self, error: Exception) -> bool:
         """Generators of other vendors refuse a schema before they send it, each by an error of its own."""
         is_unknown = self._is_foreign and self._schema is not None and not self._schema_taken
-        is_other = isinstance(error, TimeoutError) or kind_of(error) == "context_length"
+        is_other = surely_not_the_form(error) or kind_of(error) == "context_length"
         return may_be_the_form(error) or (is_unknown and not is_other)
 
     def _tell_way_out(self, error: Exception) -> None:

@@ -37,6 +37,9 @@ SCHEMA_REFUSED: Final = "schema_refused"
 _DETERMINISTIC = frozenset({"length", "content_filter", "too_long", "context_length", UNRENDERED})
 """Problems that the same prompt would only repeat: the documents are split, never asked about again as they are."""
 
+_OF_SIZE = frozenset({"length", "too_long", "context_length"})
+"""Those that a half may have as well. Any other is likely to be one document's, and the other half has none."""
+
 
 @dataclass(frozen=True)
 class Item:
@@ -199,7 +202,10 @@ def plan_window(
             if not again:
                 result.update({item.key: found for item in missing})
                 tally.reasons.append(found)
-            queue.extendleft(reversed(again))
+            if found in _OF_SIZE:
+                queue.extendleft(reversed(again))
+            else:  # calls are few: what is left is judged before the one document is looked for any closer
+                queue.extend(again)
     return result
 
 

@@ -1,6 +1,7 @@
 """The grader's prompt: rubric and documents apart, documents inside a boundary that no text can know."""
 
 import json
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -57,6 +58,7 @@ For REASON at most ten words.
 # A real model of 1.5 billion parameters copied what an example left out (`kdw .5 ...`) and its score; it fills in a
 # form that names every document, and tells documents apart in JSON only, not in a line of keys and scores.
 
+_MARK: Final = re.compile(r"^\d\.\d(?=  )", re.MULTILINE)
 _PROBE: Final = Item("a1b2c3", "probe-text", "probe-title", "index", 0, 1)
 
 
@@ -75,7 +77,7 @@ class GradingPrompt:
             unknown variable, or leaves out the question, a document's key or its text.
         """
         check_positive({"scale": scale})
-        self.rubric, self.scale, self.reasons = check_text("rubric", rubric), scale, reasons
+        self.rubric, self.scale, self.reasons = _on_scale(check_text("rubric", rubric), scale), scale, reasons
         first = self._variables("probe-question", [_PROBE], None)
         again = {**first, "problem": "probe-problem"}
         _, at_first = compile_template(template, "the grader's template", **first)
@@ -88,8 +90,8 @@ class GradingPrompt:
             if value not in at_first or value not in rendered:
                 msg = f"the grader's template shows no {{{{ {name} }}}}; without it no reply can be judged or credited"
                 raise ConfigurationError(msg)
-        self.digest = sha256(json.dumps([rubric, template, scale, reasons]).encode()).hexdigest()[:12]
-        self.overhead = count_tokens(rubric) + count_tokens(rendered)
+        self.digest = sha256(json.dumps([self.rubric, template, scale, reasons]).encode()).hexdigest()[:12]
+        self.overhead = count_tokens(self.rubric) + count_tokens(rendered)
 
     def messages(self, query: str, items: Sequence[Item], problem: str | None) -> list[ChatMessage]:
         """
@@ -116,3 +118,9 @@ class GradingPrompt:
             "reasons": self.reasons,
             "problem": problem,
         }
+
+
+def _on_scale(rubric: str, scale: float) -> str:
+    """Write the marks of our own rubric on a scale, lest it call 1 the best of 10; one of a user's own has its own."""
+    is_ours = rubric == DEFAULT_RUBRIC and scale != 1
+    return _MARK.sub(lambda mark: f"{scale * float(mark[0]):g}", rubric) if is_ours else rubric

@@ -236,9 +236,10 @@ def decide(row: Values, calibration: Calibration) -> tuple[str, dict[str, float]
     row = np.array([1 - row[0], row[0]]) if len(row) == 1 else row
     weighed = row * np.array(calibration.priors)
     by_class = dict(zip(calibration.classes, row.tolist(), strict=True))
-    least = calibration.correct_from
+    verdict, least = calibration.classes[int(weighed.argmax())], calibration.correct_from
     # A limit only takes verdicts away: it never makes one `correct` that would be none without it.
-    if least is not None and "correct" in by_class and by_class["correct"] < least:
+    if verdict == "correct" and least is not None and by_class["correct"] < least:
         weighed[calibration.classes.index("correct")] = -1.0
-    verdict = calibration.classes[int(weighed.argmax())]
+        # Where nothing was labelled ambiguous, what is not sure enough is not for that likely to be off topic.
+        verdict = calibration.classes[int(weighed.argmax())] if "ambiguous" in calibration.classes else "ambiguous"
     return verdict, {name: by_class.get(name, 0.0) for name in JUDGED}

@@ -19,7 +19,12 @@ def sends(signal: Signal) -> bool:
     :returns: The answer.
     """
     named = exporters(signal)
-    return endpoint(signal)[1] != "" and (not named or "otlp" in named)
+    return endpoint(signal)[1] != "" and (not named or "otlp" in named) and not is_off()
+
+
+def is_off() -> bool:
+    """Tell whether OpenTelemetry's SDK is switched off as a whole: it then makes no spans and no figures at all."""
+    return os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
 
 
 def exporters(signal: Signal) -> list[str]:

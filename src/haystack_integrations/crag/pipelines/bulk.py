@@ -10,6 +10,7 @@ from haystack import Document
 
 from haystack_integrations.crag.errors import StoreError
 from haystack_integrations.crag.pipelines.contents import PROVENANCE, name_of, names_of_records
+from haystack_integrations.crag.pipelines.given import check_store
 from haystack_integrations.crag.pipelines.listing import Known, Listing
 from haystack_integrations.crag.pipelines.ours import query_of
 from haystack_integrations.crag.pipelines.refusals import stopped
@@ -89,8 +90,10 @@ def open_bulk(store: Any) -> Iterator[Bulk]:
 
     :param store: A document store; for Elasticsearch a connection of its own is opened, and closed afterwards.
     :returns: The writer.
+    :raises ConfigurationError: For what is no store.
     :raises StoreError: When the server cannot be reached or refuses.
     """
+    check_store(store)
     if not has_index(store):
         yield StoreBulk(store)
         return

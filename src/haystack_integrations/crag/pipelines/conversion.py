@@ -12,6 +12,7 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ByteStream
 
 from haystack_integrations.crag.deadlines import GivenUpError, call_or_end
+from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.formats import html_leading, sphinx_leading
 from haystack_integrations.crag.pipelines.contents import MADE_BY, Failure, Source, provenance
 from haystack_integrations.crag.pipelines.file_checks import HTML, doubt, in_utf8, problem
@@ -19,6 +20,7 @@ from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.kinds import MIME_TYPES
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import by_source
+from haystack_integrations.crag.sockets import sockets_of
 
 _SPHINX: Final = (".rst", ".txt", ".md")
 _SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take
@@ -80,9 +82,10 @@ class Converter:
     """
 
     def __init__(self, pipeline: str | Path, embedder: Any) -> None:
-        """Load and warm up the pipeline."""
+        """Load and warm up the pipeline; what embeds no documents is refused."""
         if embedder is None:
             embedder = load(pipeline, writer=_HandBack()).pipeline.get_component("embedder")
+        _check_embedder(embedder)
         self.doubts: list[Failure] = []
         self.made_by = identity_of(pipeline)
         self._embedder = _Borrowed(embedder)
@@ -184,6 +187,15 @@ class Converter:
             "documents_written", []
         )
         return found
+
+
+def _check_embedder(embedder: Any) -> None:
+    """Refuse what embeds no documents: each file failed on it, as if its server or key were wrong."""
+    takes = sockets_of(embedder, "input")
+    if isinstance(embedder, type) or not hasattr(embedder, "run") or (takes is not None and "documents" not in takes):
+        got = f"the class {embedder.__name__}" if isinstance(embedder, type) else f"a {type(embedder).__name__}"
+        msg = f"got {got} as embedder, wanted a document embedder; pass for example StaticDocumentEmbedder()"
+        raise ConfigurationError(msg)
 
 
 def _has_text(document: Document) -> bool:

@@ -94,14 +94,14 @@ class CorrectiveRetriever(Copied):
         check_whole("candidates", candidates)
         if mode is not None:
             check_mode(mode)
-        given = read(pipeline)["outputs"]
+        given = read(name := str(pipeline) if isinstance(pipeline, Path) else pipeline)["outputs"]
         if not set(given) >= _WANTED or "answers" in given:
             fitting = [name for name in names() if set(read(name)["outputs"]) == _WANTED]
             msg = f"the pipeline {pipeline!r} gives {sorted(given)}; wanted {sorted(_WANTED)}, as {fitting} give"
             raise ConfigurationError(msg)
         self.document_store, self.top_k, self.filters, self.candidates = document_store, top_k, filters, candidates
         self.filter_policy = _policy(filter_policy)
-        self.grader, self.mode, self.pipeline, self.settings = grader, mode, str(pipeline), settings
+        self.grader, self.mode, self.pipeline, self.settings = grader, mode, name, settings
         self._loaded: SuperComponent | None = None
         self._loading = Lock()  # first questions come side by side, and a grader can be in one pipeline only
 

@@ -14,6 +14,7 @@ from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import asks_a_model, is_chat_model, models_in
 from haystack_integrations.crag.pipelines.forms import inputs_of, parts_in, settings_of
 from haystack_integrations.crag.pipelines.guesses import meant
+from haystack_integrations.crag.pipelines.keys import check_filters
 from haystack_integrations.crag.sockets import pipeline_of, sockets_of
 
 Spec = Mapping[str, Any]
@@ -103,7 +104,7 @@ def check_store(store: object) -> None:
 
 def check_settings(part: Spec, place: str) -> None:
     """
-    Refuse settings that a component does not have, in it and in the components inside it.
+    Refuse settings that a component does not have, and filters that are none, in it and in the components inside it.
 
     :param part: The component as the YAML holds it.
     :param place: Which one it is.
@@ -120,6 +121,7 @@ def check_settings(part: Spec, place: str) -> None:
         more = f"; docs/api.md says what each of {kind} is" if part["type"].startswith(_OURS) else ""
         msg = f"{place}: {kind} has no setting {unknown}; {guess}choose from {sorted(parameters)}{more}"
         raise ConfigurationError(msg)
+    check_filters(part, place)
     for inner in parts_in([*settings.values()]):
         check_settings(inner, place)
 

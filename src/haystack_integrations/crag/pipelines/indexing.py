@@ -78,8 +78,8 @@ def index(
         stays, and that is a failure: a drive that is not mounted looks the same.
     :returns: What was done.
     :raises SourceError: When a path does not exist.
-    :raises ConfigurationError: For an unusable shard, an embedder of another length than that of the store, an alias of
-        several indices, or an index in which no search by words finds a text.
+    :raises ConfigurationError: For an unusable shard, what is no store, an embedder of no documents or of another
+        length than the store's, an alias of several indices, or an index in which no search by words finds a text.
     :raises StoreError: When Elasticsearch fails, or a store loses or hides what it has; others' own errors are raised.
     """
     started, listing, converter = monotonic(), find(paths, base, Shard.parse(shard)), Converter(pipeline, embedder)

@@ -1,4 +1,4 @@
-"""Keys of servers in a pipeline's file: each is named by the variable that holds it, and never stands there itself."""
+"""Settings in a pipeline's file by which it would be open: keys of servers, which never stand there, and no filters."""
 
 import inspect
 import re
@@ -6,15 +6,34 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from haystack.core.serialization import import_class_by_name
+from haystack.errors import FilterError
 from haystack.utils import Secret
 
 from haystack_integrations.crag.errors import ConfigurationError
+from haystack_integrations.crag.filters import refuse_void
 from haystack_integrations.crag.pipelines.forms import HAYSTACKS, parts_in, settings_of
+
+
+def check_filters(part: Mapping[str, Any], place: str) -> None:
+    """
+    Refuse filters among the settings that are none: of an empty list a retriever takes no filters, and finds all.
+
+    :param part: A component as the YAML holds it; another word for it may be meant by a class of the user's own.
+    :param place: Which one it is.
+    :raises ConfigurationError: Naming it.
+    """
+    if part["type"].startswith(HAYSTACKS):
+        try:
+            refuse_void(settings_of(part).get("filters"))
+        except FilterError as error:
+            msg = f"{place}: {error}"
+            raise ConfigurationError(msg) from None
 
 
 def check_keys(name: str, parts: Mapping[str, Any], live: Container[str]) -> None:
     """
-    Refuse a key that is written out: Haystack's clients fail on it at the first question, by a word of Python's.
+    Refuse a key that is written out: Haystack's clients fail on it at the first question, by a word of Python's. And
+    filters that are none.
 
     :param name: What the user calls the pipeline.
     :param parts: Its components as the YAML holds them, of classes that Haystack trusts.
@@ -27,6 +46,7 @@ def check_keys(name: str, parts: Mapping[str, Any], live: Container[str]) -> Non
 
 
 def _check(part: Mapping[str, Any], place: str) -> None:
+    check_filters(part, place)
     settings, kind = settings_of(part), part["type"].rpartition(".")[2]
     # A class of the user's own may make secrets of texts, or have a mapping of another kind that looks like a part.
     known = import_class_by_name(part["type"]) if part["type"].startswith(HAYSTACKS) else object

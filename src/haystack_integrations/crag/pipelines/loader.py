@@ -1,7 +1,6 @@
 """Load a shipped pipeline: read the YAML, exchange parts by name, wrap it in a SuperComponent. No wiring here."""
 
 from collections.abc import Mapping
-from copy import copy
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from haystack import Pipeline, component
+from haystack import Pipeline, component, logging
 from haystack.core.super_component.super_component import InvalidMappingTypeError, InvalidMappingValueError
 
+from haystack_integrations.crag.chat.generators import quiet
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import CHAT_GENERATOR, asks_a_model, check_loaded, models_in
@@ -38,6 +38,8 @@ from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.settings import path_of
 from haystack_integrations.crag.sockets import sockets_of
 from haystack_integrations.crag.store_profiles import profile_named, profiles, store_spec
+
+logger = logging.getLogger(__name__)
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -207,23 +209,17 @@ def _give_models(
     pipeline: Pipeline, declared: Any, live: Mapping[str, Any], models: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> None:
     """Let the parts that the YAML has, and that ask a chat model, ask the caller's."""
-    for part in (part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))):
+    asked = [part for part in pipeline.graph.nodes if part not in live and asks_a_model(declared.get(part, {}))]
+    if "generator" in models and not asked and "generator" not in declared:
+        logger.warning("The generator that load was given has no effect: no part of this pipeline asks a chat model.")
+    for part in asked:
         asking: Any = pipeline.get_component(part)
         if not hasattr(asking, CHAT_GENERATOR):
             continue  # Haystack's LLMRanker shows its model to nobody, and keeps that of the file
         is_named = CHAT_GENERATOR in changes.get(part, {})  # among the settings that the caller gives this part
         model = asking.chat_generator if is_named else models.get(part, models.get("generator", asking.chat_generator))
         answers = part == "generator" or isinstance(asking, AnswerGenerator)
-        asking.chat_generator = model if answers else _quiet(model)
-
-
-def _quiet(model: Any) -> Any:
-    """Keep what graders ask from a model's own listener: it is told the answer, as by the server."""
-    if getattr(model, "streaming_callback", None) is None:
-        return model
-    silent = copy(model)
-    silent.streaming_callback = None
-    return silent
+        asking.chat_generator = model if answers else quiet(model)
 
 
 def _wrapped(name: str | Path, pipeline: Pipeline, spec: Mapping[str, Any]) -> LoadedPipeline:

@@ -14,7 +14,7 @@ from haystack_integrations.crag.chat_model import is_address
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.judging.calibration import load_calibration
-from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration
+from haystack_integrations.crag.pipelines.checks import asks_a_model, by_the_set, judges_by_calibration, wants_a_model
 from haystack_integrations.crag.pipelines.forms import settings_of
 from haystack_integrations.crag.pipelines.index_fields import holds_documents
 from haystack_integrations.crag.pipelines.loader import read
@@ -211,9 +211,11 @@ def model_parts(name: str, answering: Any, grading: Any) -> dict[str, Any]:
     :param name: A shipped pipeline, or the path of a YAML file.
     :param answering: An AnswerGenerator or a chat generator; it also serves every other part that asks one.
     :param grading: The chat generator of a grader that asks one.
-    :returns: Arguments of `load`.
+    :returns: Arguments of `load`; none where nobody asks one.
     """
     spec = read(name)
+    if not wants_a_model(spec) and "generator" not in spec["components"]:
+        return {}
     parts, grader = spec["components"], roles_of(spec).grader
     chosen = {"generator": answering, **({grader: grading} if grader and asks_a_model(parts[grader]) else {})}
     writing = [part for part, entry in parts.items() if entry["type"] == generate_qualified_class_name(AnswerGenerator)]

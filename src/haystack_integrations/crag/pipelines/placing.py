@@ -10,10 +10,12 @@ from typing import Any, Final, get_args, get_type_hints
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, generate_qualified_class_name, import_class_by_name
 
+from haystack_integrations.crag.components.crag_router import CragRouter
+from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
-from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.forms import exchanged, parts_in, settings_of
+from haystack_integrations.crag.errors import ConfigurationError, CragError
+from haystack_integrations.crag.pipelines.forms import HAYSTACKS, exchanged, parts_in, settings_of
 from haystack_integrations.crag.pipelines.given import check_settings
 from haystack_integrations.crag.pipelines.index_fields import Ask, check_index, fields_of
 from haystack_integrations.crag.sockets import sockets_of
@@ -24,12 +26,16 @@ Spec = dict[str, Any]
 _STORE: Final = "document_store"
 _EMBEDDER: Final = "text_embedder"
 _INNER: Final = "retriever"
+_SIMILARITY: Final = "similarity"
 _STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
+
+_ROUTER, _GUARD = map(generate_qualified_class_name, (CragRouter, QuestionGuard))
+_OF_PRESET: Final = ("upper", "lower")
 
 
 def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spec) -> Spec:
     """
-    Write a pipeline for another kind of store: with other retrievers.
+    Write a pipeline for another kind of store: with other retrievers, but for such as are of a class of somebody's own.
 
     :param spec: A pipeline as `read` gives it.
     :param profile: The kind of store.
@@ -39,7 +45,9 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     changed: Spec = plain_copy(dict(spec))
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
-        changed["components"][name] = _with_store(_laid_over(part, profile.components.get(name, {})), document_store)
+        over = _of_its_lists(part, profile.components.get(name, {}))
+        over = {} if "type" in over and not (_has_store(part) and _is_known(part)) else over
+        changed["components"][name] = _with_store(_laid_over(part, over), document_store)
     return changed
 
 
@@ -62,7 +70,7 @@ def place_on(
     roles = {name for known in profiles().values() for name in known.components}
     spec = with_changes(spec if profile is None else on_store(spec, profile, {}), changes)
     if profile is not None and profile.index and not is_new:
-        check_index(store, spec["components"], given, ask)
+        check_index(store, [name for name, part in spec["components"].items() if _has_store(part)], given, ask)
     placed = {}
     for name, part in spec["components"].items():
         if not _has_store(part) or name in given:
@@ -74,7 +82,7 @@ def place_on(
             )
             raise ConfigurationError(msg)
         check_settings(part, f"the component {name!r}")
-        placed[name] = _made(part, store)
+        placed[name] = _placed(name, part, store)
     return spec, placed
 
 
@@ -100,10 +108,13 @@ def with_settings(part: Spec, settings: Mapping[str, Any]) -> Spec:
     :param part: The component as the YAML holds it.
     :param settings: Its new settings; those of a TextEmbeddingRetriever are those of the retriever inside, but for such
         as only the outer one has. With another embedder, which may be a server's, it becomes one that reports; a
-        mapping that names no type is settings of the embedder, or the retriever, that it has.
+        mapping that names no type is settings of the embedder, or the retriever, that it has. A router's preset takes
+        the place of the thresholds that the file has in its stead.
     :returns: The changed component.
     """
     parameters, own = settings_of(part), dict(settings)
+    if part["type"] == _ROUTER and "preset" in own:  # beside them it would say nothing
+        parameters = {name: value for name, value in parameters.items() if name not in _OF_PRESET}
     for name in (_EMBEDDER, _INNER):
         had, changed = parameters.get(name), own.get(name)
         if isinstance(had, Mapping) and "type" in had and isinstance(changed, Mapping) and "type" not in changed:
@@ -125,13 +136,41 @@ def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
     :param spec: A pipeline as `read` gives it.
     :param changes: New settings by component.
     :returns: The changed pipeline.
+    :raises ConfigurationError: For weights of a joiner that would have no effect.
     """
     parts = spec["components"]
+    _check_weights(spec, changes)
     return {**spec, "components": {**parts, **{one: with_settings(parts[one], changes[one]) for one in changes}}}
+
+
+def _check_weights(spec: Spec, changes: Mapping[str, Any]) -> None:
+    """Refuse other weights of a joiner where those of the guard's strategy go before them: nobody would know."""
+    taken = {one["receiver"] for one in spec["connections"]}
+    for name, settings in changes.items():
+        asked: Any = settings.get("weights") if f"{name}.state" in taken else None
+        for guard, part in spec["components"].items() if isinstance(asked, Mapping) else ():
+            first = settings_of(part).get("strategy") if part["type"] == _GUARD and guard not in changes else None
+            own = dict(first["weights"]) if first else {}
+            if own != (wanted := {one: asked.get(one, own[one]) for one in own}):
+                way = {"strategy": {**(first or {}), "weights": wanted}}
+                msg = (
+                    f"the weights of {name!r} would have no effect, since {guard!r} begins with a strategy whose "
+                    f"weights go before them; pass them to it, {guard}={way}, and to the strategies of an expander"
+                )
+                raise ConfigurationError(msg)
 
 
 def _takes(part: Mapping[str, Any], setting: str) -> bool:
     return setting in signature(import_class_by_name(part["type"]).__init__).parameters
+
+
+def _of_its_lists(part: Spec, over: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out of a profile what it says of the scores of lists that a joiner of one's own does not have."""
+    settings, lists = dict(settings_of(over)), settings_of(part).get("weights") or ()
+    if said := settings.pop(_SIMILARITY, None):
+        own = {name: kind for name, kind in said.items() if name in lists}
+        over = {**over, "init_parameters": {**settings, **({_SIMILARITY: own} if own else {})}}
+    return over
 
 
 def _laid_over(under: Spec, over: Mapping[str, Any], *, is_same: bool = False) -> Spec:
@@ -147,6 +186,12 @@ def _has_store(part: Spec) -> bool:
     return _STORE in parameters or any(map(_has_store, parts_in([*parameters.values()])))
 
 
+def _is_known(part: Spec) -> bool:
+    """Tell components that stand for a search in a store from a class of the user's own, which may do it otherwise."""
+    inside = (inner for inner in parts_in([*settings_of(part).values()]) if _has_store(inner))
+    return part["type"].startswith(HAYSTACKS) and all(map(_is_known, inside))
+
+
 def _with_store(part: Spec, document_store: Spec) -> Spec:
     """Exchange the store of a component and of the components inside it."""
     parameters = {
@@ -156,6 +201,20 @@ def _with_store(part: Spec, document_store: Spec) -> Spec:
         for name, value in settings_of(part).items()
     }
     return {**part, "init_parameters": parameters}
+
+
+def _placed(name: str, part: Spec, store: Any) -> Any:
+    """Make a part of a pipeline on a live store; what is for another kind of store does not say which part it is."""
+    try:
+        return _made(part, store)
+    except CragError:
+        raise
+    except (TypeError, ValueError) as error:
+        kind, way = part["type"].rpartition(".")[2], "correct its settings"
+        if _STORE in str(error):
+            way = f"write one for a {type(store).__name__} into the file, or pass it: load(..., {name}=...)"
+        msg = f"the component {name!r}, of the type {kind}, cannot be made: {error}; {way}"
+        raise ConfigurationError(msg) from error
 
 
 def _made(part: Spec, store: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from haystack import Pipeline
 
+from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.passes import Needs, behind, needs_of, running, waiting
 from haystack_integrations.crag.pipelines.forms import inputs_of
@@ -15,7 +17,8 @@ from haystack_integrations.crag.sockets import sockets_of
 
 def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
     """
-    Refuse inputs and outputs at the end of a file that name a socket which its part does not have.
+    Refuse inputs and outputs at the end of a file that name a socket which its part does not have, and what a run
+    closes and a part would leave open: filters that some searches get only, a web that is asked against its word.
 
     :param pipeline: A loaded pipeline.
     :param spec: Its YAML, as `read` gives it.
@@ -34,6 +37,9 @@ def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
                 f"from {sorted(known)}"
             )
             raise ConfigurationError(msg)
+    given = {path: name for what, name, path in ends if what == "input"}
+    _check_filters(pipeline, given)
+    _check_web(pipeline, given)
 
 
 def check_reached(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
@@ -78,6 +84,40 @@ def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
     """
     edges = pipeline.graph.out_edges(name, data=True)
     return behind(pipeline, {taker for _, taker, edge in edges if edge["from_socket"].name == output})
+
+
+def _check_filters(pipeline: Pipeline, given: Mapping[str, str]) -> None:
+    """Refuse filters that a run gives to some of the searches only; a retriever may take them under several names."""
+    sockets = {
+        f"{name}.{key}": bool(socket.senders) or f"{name}.{key}" in given
+        for name in pipeline.graph.nodes
+        if "documents" in (sockets_of(pipeline.get_component(name), "output") or {})
+        for key, socket in (sockets_of(pipeline.get_component(name), "input") or {}).items()
+        if key.partition("_")[0] == "filters" and "dict" in str(socket.type)  # `filters_mode` may be a word
+    }
+    named = sorted({given[path] for path in sockets if path in given})
+    if named and (open_ := [path for path, is_given in sockets.items() if not is_given]):
+        msg = (
+            f"the input {named[0]!r} at the end of the file leads to some searches, and not to {' and '.join(open_)}, "
+            f"which would find what it closes; add {open_[0]} to its line, or give that a line of its own"
+        )
+        raise ConfigurationError(msg)
+
+
+def _check_web(pipeline: Pipeline, given: Mapping[str, str]) -> None:
+    """Refuse a web search that is not told where a run forbids the web: the question would leave all the same."""
+    parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
+    guards = [f"{name}.web" for name, part in parts.items() if isinstance(part, QuestionGuard)]
+    for path in (path for path in guards if path in given):
+        for name in (name for name, part in parts.items() if isinstance(part, WebFallback)):
+            sockets = (sockets_of(parts[name], "input") or {}).items()
+            fed = {key for key, socket in sockets if socket.senders or f"{name}.{key}" in given}
+            if "query" in fed and fed.isdisjoint(("state", "enabled")):
+                msg = (
+                    f"{name!r} would ask the web also in a run with {given[path]}=False, as nothing tells it; connect "
+                    f"the state to {name}.state, or name {name}.enabled beside {path} at the end of the file"
+                )
+                raise ConfigurationError(msg)
 
 
 def _last(spec: Mapping[str, Any]) -> set[str]:

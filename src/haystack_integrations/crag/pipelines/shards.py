@@ -44,7 +44,7 @@ class Shard:
         """
         if text is None:
             return cls()
-        number, _, of = text.partition("/")
+        number, _, of = str(text).partition("/")
         if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
             msg = f"shard must be K/N with K from 1 to N, such as 1/2, but got {text!r}"
             raise ConfigurationError(msg)

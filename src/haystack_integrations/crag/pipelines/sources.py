@@ -28,6 +28,7 @@ from haystack_integrations.crag.pipelines.contents import (
 from haystack_integrations.crag.pipelines.kinds import SUFFIXES, is_text
 from haystack_integrations.crag.pipelines.listing import Listing
 from haystack_integrations.crag.pipelines.shards import Shard
+from haystack_integrations.crag.settings import path_of
 
 _SUFFIX: Final = re.compile(r"\.\w{1,10}")
 _HIDDEN: Final = (".", "~$")  # also Office's note of who has a document open, which lies beside it for so long
@@ -50,12 +51,13 @@ def find(
     :raises SourceError: When a path does not exist, or none was given.
     """
     told = [paths] if isinstance(paths, str | Path) else [*paths]
-    missing = [str(path) for path in told if not os.path.exists(path)]  # "", of a variable that is unset, is no folder
-    given = [Path(path) for path in told]
+    given = [path_of(path) for path in told]
+    # "", of a variable that is unset, is no folder.
+    missing = [str(path) for path, at in zip(told, given, strict=True) if not (str(path) and os.path.exists(at))]
     if missing or not given:
         msg = f"no file or directory at {missing or 'any path'}; pass paths that exist, nothing was indexed"
         raise SourceError(msg)
-    root = None if base is None else Path(os.path.abspath(base))
+    root = None if base is None else Path(os.path.abspath(path_of(base)))
     files, names, prefixes, failures = dict[str, Path](), set[str](), set[str](), list[Failure]()
     skipped = Counter[str]()
     visited: set[tuple[int, int]] = set()

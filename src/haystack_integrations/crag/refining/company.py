@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from haystack_integrations.crag.refining.wording import Values
 
@@ -42,7 +43,6 @@ def company(probabilities: Values, documents: Sequence[int]) -> Values:
     any_of = _log_odds(1 - np.multiply.reduceat(1 - probabilities, starts))
     first, second, third = np.sort(np.append(odds, [lowest, lowest]))[:-4:-1]
     leading, rest = np.sort(np.append(best_of, lowest))[:-3:-1]
-    above = odds[None, :] > odds[:, None]
     every = np.ones(len(odds))
     columns = {
         "own": odds,
@@ -55,12 +55,17 @@ def company(probabilities: Values, documents: Sequence[int]) -> Values:
         "others_best": np.where(best_of == leading, rest, leading)[groups],
         "document_best": best_of[groups],
         "document_any": any_of[groups],
-        "rank": 1 / (1 + above.sum(axis=1)),
-        "document_rank": 1 / (1 + (above & (groups[None, :] == groups[:, None])).sum(axis=1)),
+        "rank": 1 / (1 + _above(odds)),
+        "document_rank": 1 / (1 + np.concatenate([_above(own) for own in np.split(odds, starts[1:])])),
         "share": probabilities / max(float(probabilities.sum()), _TINY),
         "expected": every * np.log(probabilities.sum() + _TINY),
     }
     return np.column_stack([columns[name] for name in COMPANY])
+
+
+def _above(odds: Values) -> NDArray[np.intp]:
+    """Count for each how many are greater; a table of each against each would take gigabytes of long documents."""
+    return len(odds) - np.searchsorted(np.sort(odds), odds, side="right")
 
 
 def _log_odds(probabilities: Values) -> Values:

@@ -126,7 +126,7 @@ def load_strip_model(path: str | None = None) -> StripModel:
     if found is None:
         msg = (
             f"calibration {path!r} has no part {PART!r}, which scorer='calibrated' needs; run `crag calibrate` on "
-            f"questions with gold_sentences, or leave calibration empty for the shipped default"
+            f"questions with gold_sentences, or leave calibration out for the shipped default"
         )
         raise ConfigurationError(msg)
     return found

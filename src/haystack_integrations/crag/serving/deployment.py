@@ -15,13 +15,12 @@ from hayhooks.server.utils.module_loader import create_pipeline_wrapper_instance
 from haystack import logging
 from haystack.utils import Secret
 
-from haystack_integrations.crag.chat_model import HOW_TO_SET, chat_model, has_key
+from haystack_integrations.crag.chat_model import chat_model, has_key
 from haystack_integrations.crag.components.answer_generator import AnswerGenerator
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.pipelines.checks import answers_questions, wants_a_model
-from haystack_integrations.crag.pipelines.loader import load, names, read
+from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import (
     calibrated_parts,
     elasticsearch_store,
@@ -30,6 +29,7 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
+from haystack_integrations.crag.serving.choice import chosen_of
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 from haystack_integrations.crag.serving.health import reachable
 from haystack_integrations.crag.serving.questions import names_in
@@ -106,11 +106,12 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first request.
     """
     model = chat_model()
-    chosen = _chosen(settings, has_model=model is not None or has_key())
+    chosen = chosen_of(settings, has_model=model is not None or has_key())
     # What a setting forbids is said before files are read and indexed, which may take long.
     parts = {name: calibrated_parts(name, settings.calibration) for name in chosen}
     if settings.calibration and not any(parts.values()):
-        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or serve cascade_rag as well"
+        way = "serve corrective_retrieval (with a chat model also cascade_rag) as well"
+        msg = f"none of the pipelines {chosen} judges by a calibration; leave it out, or {way}"
         raise ConfigurationError(msg)
     store = _store(settings) if store is None else store
     seconds = settings.answer_seconds
@@ -135,16 +136,6 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     return Deployment(store, wrappers, registry)
 
 
-def query_pipelines() -> dict[str, bool]:
-    """
-    List the shipped pipelines that answer questions.
-
-    :returns: By name, whether one asks a chat model.
-    """
-    found = {name: read(name) for name in names()}
-    return {name: wants_a_model(spec) for name, spec in found.items() if answers_questions(spec)}
-
-
 async def _close(name: str, held: Any) -> None:
     """Release what something holds on this event loop, and what it holds besides; the log says what could not be."""
     for method in ("close_async", "close"):
@@ -165,20 +156,6 @@ def _loaded(
         answering, grading = models
         parts = {**model_parts(name, AnswerGenerator(answering, timeout_s=seconds), grading), **parts}
     return load(name, store=store, **parts)
-
-
-def _chosen(settings: ServeSettings, *, has_model: bool) -> list[str]:
-    known = query_pipelines()
-    unknown = sorted(set(settings.pipelines) - set(known))
-    if unknown:
-        msg = f"got the pipelines {unknown}, wanted some of {list(known)}; correct --pipelines"
-        raise ConfigurationError(msg)
-    able = [name for name, asks in known.items() if has_model or not asks]
-    unable = sorted(set(settings.pipelines) - set(able))
-    if unable:
-        msg = f"the pipelines {unable} ask a chat model, but none is configured; {HOW_TO_SET}, or serve only {able}"
-        raise ConfigurationError(msg)
-    return [name for name in able if name in settings.pipelines or not settings.pipelines]
 
 
 def _store(settings: ServeSettings) -> Any:

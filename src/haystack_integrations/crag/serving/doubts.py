@@ -5,11 +5,19 @@ from typing import Final
 
 from haystack.tracing.tracer import is_tracing_enabled
 
+from haystack_integrations.crag import chat_model
 from haystack_integrations.crag.components.question_guard import QuestionGuard
-from haystack_integrations.crag.observing.otlp import exporters, sends
+from haystack_integrations.crag.observing.otlp import exporters, is_off, sends
 from haystack_integrations.crag.serving.settings import PREFIX, ServeSettings, environment_name
 from haystack_integrations.crag.settings import named
+from haystack_integrations.crag.web.searxng import URL_SETTING
 
+_OURS: Final = "CRAG_"
+_LIKE: Final = 0.75  # how alike a name that may be of the user's own is to one of ours, from 0 to 1
+_CHAT_MODEL: Final = {
+    *(chat_model.URL_SETTING, chat_model.MODEL_SETTING, chat_model.KEY_SETTING, chat_model.OPTIONS_SETTING),
+    *(chat_model.GRADING_MODEL_SETTING, chat_model.GRADING_OPTIONS_SETTING),
+}
 _HAYHOOKS: Final = "HAYHOOKS_"  # the server that this one is made of, which many ran before
 
 
@@ -20,13 +28,16 @@ def doubts(settings: ServeSettings) -> list[str]:
     :param settings: The settings.
     :returns: Sentences for the log.
     """
-    known = {environment_name(name) for name in ServeSettings.model_fields}
-    known |= {PREFIX + name.upper() for name in ServeSettings.model_fields}
+    known = {environment_name(name) for name in ServeSettings.model_fields} | _CHAT_MODEL | {URL_SETTING}
+    taken = known | {PREFIX + name.upper() for name in ServeSettings.model_fields}
     found = []
-    for name in sorted(named()):
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
-            near = get_close_matches(name.upper(), sorted(known), 1)
-            found.append(f"{name} is no setting and has no effect{f'; did you mean {near[0]}?' if near else ''}")
+    for name in sorted(name for name in named() if name.upper().startswith(_OURS) and name.upper() not in taken):
+        # Without the address that was meant, a model's questions go to OpenAI, where it has a key.
+        is_served = name.upper().startswith(PREFIX)
+        near = get_close_matches(name.upper(), sorted(known), *((1,) if is_served else (2, _LIKE)))
+        if near or is_served:
+            meant = f"; did you mean {' or '.join(near)}?" if near else ""
+            found.append(f"{name} is no setting and has no effect{meant}")
     unset = {
         f"{_HAYHOOKS}{name.upper()}": name for name in ServeSettings.model_fields.keys() - settings.model_fields_set
     }
@@ -41,7 +52,12 @@ def doubts(settings: ServeSettings) -> list[str]:
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
             f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
         )
-    if exporters("traces") not in ([], ["none"]) and not is_tracing_enabled():
+    if is_off():
+        found.append(
+            "OTEL_SDK_DISABLED is true, so no traces are sent, and /metrics has no figures of this package: unset it, "
+            "and to send nothing set OTEL_TRACES_EXPORTER=none and OTEL_METRICS_EXPORTER=none"
+        )
+    elif exporters("traces") not in ([], ["none"]) and not is_tracing_enabled():
         found.append(
             "OTEL_TRACES_EXPORTER is set, and no traces are sent: set it to otlp, and OTEL_EXPORTER_OTLP_ENDPOINT to "
             "http://HOST:PORT, or start the server by opentelemetry-instrument"

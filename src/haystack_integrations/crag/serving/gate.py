@@ -41,8 +41,9 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        scope[CLIENT] = _key(headers) if self._keys.required else ""
-        if self._keys.required and not self._keys.accept(scope[CLIENT]):
+        key = next(filter(self._keys.accept, _sent(headers)), None) if self._keys.required else ""
+        scope[CLIENT] = key
+        if key is None:
             await problem(401, headers=_CHALLENGE)(scope, receive, send)
         elif not self._keys.required and not is_loopback(_name(headers.get("host", "").lower())):
             # A web page could have its own name point here, and a browser on this machine would call for it.
@@ -60,11 +61,12 @@ class Gate:
         return is_loopback(_name(origin.partition("://")[2]))
 
 
-def _key(headers: Headers) -> str:
+def _sent(headers: Headers) -> list[str]:
+    """List what may be a key: beside an X-API-Key a proxy, or a client that wants some, sends its own Bearer."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
-    sent = key if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+    found = [key if scheme.lower() == "bearer" else "", headers.get("x-api-key", "")]
     # Bytes, read as Latin-1; clients write what is not ASCII as they write all text.
-    return sent.encode("latin-1").decode("utf-8", "surrogateescape").strip()
+    return [one.encode("latin-1").decode("utf-8", "surrogateescape").strip() for one in found]
 
 
 def _name(place: str) -> str:

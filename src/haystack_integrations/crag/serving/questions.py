@@ -102,7 +102,7 @@ _OPTIONS: Final[dict[str, tuple[Any, str]]] = {
     "mode": (Mode, "`enforce` acts on decisions, `observe` only takes them, `off` does neither."),
     "web": (StrictBool, "False keeps this run from asking the web."),
     "tool_history": (list[ToolCall], "An agent's tool calls of this round."),
-    "budget": (BudgetLimits, "Limits of this run, in place of the pipeline's."),
+    "budget": (BudgetLimits, "Limits of this run, in place of the pipeline's; `iterations` can only be lowered."),
 }
 
 
@@ -172,10 +172,13 @@ def restrictions(body: Mapping[str, Any]) -> dict[str, Any]:
     what it wanted saved. What else OpenAI's clients send is meant for another server: `top_k` is a sampler's, `mode` a
     front end's.
 
-    :param body: The whole request.
+    :param body: The whole request. Who writes it without OpenAI's client, and some proxies, leave `extra_body` in it.
     :returns: The options of that name, unchecked.
     """
-    return {name: body[name] for name in ("filters", "web", "budget") if body.get(name) is not None}
+    beside = body.get("extra_body")
+    places = [beside, body] if isinstance(beside, Mapping) else [body]
+    names = ("filters", "web", "budget")
+    return {name: place[name] for place in places for name in names if place.get(name) is not None}
 
 
 def conversation(messages: Sequence[Mapping[str, Any]]) -> list[ChatMessage]:

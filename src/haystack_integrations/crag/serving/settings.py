@@ -1,5 +1,6 @@
 """What `crag serve` can be told: from options, the environment or `.env`, checked at once. Keys are never shown."""
 
+import os
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -96,6 +97,13 @@ class ServeSettings(BaseSettings):
     answer_seconds: float = Field(default=60.0, gt=0, le=600)
     ready_seconds: float = Field(default=2.0, gt=0, le=60)
     shutdown_seconds: int = Field(default=30, ge=1, le=600)
+
+    @classmethod
+    def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[Any, ...]:
+        """Let a variable that is set to nothing stand in the place of what `.env` says, as for all other settings."""
+        filed, here = sources["dotenv_settings"], {name.lower() for name in os.environ}
+        filed.env_vars = {name: value for name, value in filed.env_vars.items() if name not in here}
+        return sources["init_settings"], sources["env_settings"], filed
 
     @model_validator(mode="before")
     @classmethod

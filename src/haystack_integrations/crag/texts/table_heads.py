@@ -11,11 +11,12 @@ _DRAWN: Final = re.compile(r"[ \t]*[+|]?(?:[-=]+\+)+[-=]*[+|]?[ \t]*")
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _DASHES: Final = re.compile(r"([-=])\1{3,}")  # so wide that the columns stand below each other
 _MARKS: Final = re.compile(r"(#{1,6})[ \t]+\S")
-_LONGEST: Final = 500
+_LONGEST: Final = 500  # characters of the names of columns and the line below them
 _LONGEST_CAPTION: Final = 200
+_AROUND: Final = len("|  | --- ")  # of each column of a head as converters write it
 
 LONGEST_NAMES: Final = 400
-"""Characters of the names of columns, together, that a converter writes to stand above each passage of a table."""
+"""Characters of the names of columns, together, that stand above a table on each page of a PDF."""
 
 LONGEST_CELL: Final = 200
 """Characters of a cell that a converter writes into each of the rows that it reaches over."""
@@ -60,6 +61,16 @@ class TableHeads:
         else:
             return self._caption if len(lines) > 1 and _is_divider(lines[1], lines[0]) else ""
         return self._caption + head if len(head) <= _LONGEST else ""
+
+
+def can_stand_above(names: Sequence[str]) -> bool:
+    """
+    Tell whether `TableHeads` puts the names of columns above each passage of a table, as converters write them.
+
+    :param names: The names.
+    :returns: Whether they are short enough, and not too many.
+    """
+    return sum(len(name) + name.count("|") + _AROUND for name in names) + len("|\n|\n") <= _LONGEST
 
 
 def heads_of_rows(parts: Sequence[str]) -> dict[int, int]:

@@ -105,7 +105,7 @@ def forms_among(question: str, vocabulary: Mapping[str, int]) -> list[str]:
     :returns: Of each word of the question, its most frequent other forms, three at most; of a compound that is not
         there both parts, where they are. Without a vocabulary the infinitive of a German verb in two places.
     """
-    language = _language(question, (word for word in _COMMON if word in vocabulary))
+    language = _language(question, ["", *(word for word in _COMMON if word in vocabulary)])  # none is the first one
     if language is None:
         return []
     whole = joined(question)[1] if language == "german" else {}

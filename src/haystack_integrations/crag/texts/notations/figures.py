@@ -18,7 +18,7 @@ _LEAST: Final = 1000
 _YEAR: Final = re.compile(r"1\d{3}|20\d{2}")
 _FIGURE: Final = re.compile(
     r"""(?<![\w.,:/-])(?:
-    (?P<hour>[01]?\d|2[0-3])(?:[:h](?P<minute>[0-5]\d))?(?:[ ]?(?P<half>[aApP])(?:\.[mM]\.|[mM]\b))?
+    (?P<hour>[01]?\d|2[0-3])(?:[:h](?P<minute>[0-5]\d)(?::00)?)?(?:[ ]?(?P<half>[aApP])(?:\.[mM]\.|[mM]\b))?
     |(?<=\bat[ ])(?P<spoken>[01]?\d|2[0-3])\.(?P<past>[0-5]\d)
     |(?P<wide>\d{1,5})[ ]?[xX\u00d7][ ]?(?P<high>\d{1,5})(?:[ ]?[xX\u00d7][ ]?(?P<deep>\d{1,5}))?
     |(?P<letters>[A-Za-z]{1,6})-?(?P<number>\d{2,6})|(?P<name>[A-Z]{2,6})[ ](?P<named>\d{2,6})

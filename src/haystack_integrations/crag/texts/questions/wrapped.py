@@ -47,7 +47,8 @@ def unwrapped(query: str) -> str:
 def _unescaped(query: str) -> str:
     """Undo the escapes of an address, in which there is no white space."""
     is_escaped = "%20" in query or ("%3F" in query and "+" in query)
-    return unquote_plus(query) if is_escaped and len(query.split()) == 1 and "://" not in query else query
+    plain = unquote_plus(query) if is_escaped and len(query.split()) == 1 and "://" not in query else query
+    return plain if plain.strip() else query
 
 
 def _of_json(query: str) -> str:
