@@ -259,6 +259,6 @@ def test_questions_that_were_appended_to_labelled_ones_are_not_lost_to_a_second_
     known = rows(unlabelled, "queries.jsonl")
     more = {"id": "m1", "question": "Who built the pier?", "gold": [], "partial": []}
     write_lines(unlabelled.folder / OUTPUT / "queries.jsonl", [*known, more])
-    with pytest.raises(ConfigurationError, match=r"has 1 questions that 'dev' lacks, such as 'm1', and would lose"):
+    with pytest.raises(ConfigurationError, match=r"has 1 questions that 'dev' lacks, such as 'm1'.* remove them there"):
         labels(unlabelled, scripted_model)
     assert rows(unlabelled, "queries.jsonl")[-1] == more
