@@ -22,7 +22,6 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +76,6 @@ MEASURED = ("unseen", "retrieved", "untitled", "small")
 # As many documents beside a list make up the smallest and the largest of small corpora.
 SMALL = (5, 120)
 
-# A title above its text is read as a sentence: what a calibration makes use of costs these eight signals .007.
-_prepared = partial(prepare, below_titles=False)
-
 Scores = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -109,9 +105,9 @@ def measured(folder: Path) -> Lists:
     reader = Reader(load_encoder(), most=20_000)
     chosen = [each for each in lists if each.verdict is not None]
     untitled = [replace(one, texts=tuple(("", text) for _, text in one.texts)) for one in chosen]
-    by_list = [_prepared([one], reader, retrieved_frequencies(reader.read(one.texts)))[0] for one in chosen]
-    small = [_prepared([one], reader, few)[0] for one, few in zip(chosen, _small(data, chosen), strict=True)]
-    found = _prepared(chosen, reader, frequencies), by_list, _prepared(untitled, reader, frequencies), small
+    by_list = [prepare([one], reader, retrieved_frequencies(reader.read(one.texts)))[0] for one in chosen]
+    small = [prepare([one], reader, few)[0] for one, few in zip(chosen, _small(data, chosen), strict=True)]
+    found = prepare(chosen, reader, frequencies), by_list, prepare(untitled, reader, frequencies), small
     return Lists(tuple(map(_rows, found)), np.array([JUDGED.index(one.verdict) for one in chosen if one.verdict]))
 
 

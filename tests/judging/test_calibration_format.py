@@ -54,7 +54,7 @@ _shares = st.floats(0.01, 10)
 @given(
     priors=st.tuples(_shares, _shares, _shares),
     least=st.none() | st.floats(0, 1),
-    parts=st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()),
+    parts=st.tuples(st.booleans(), st.booleans(), st.booleans()),
     retrievers=st.lists(st.text(max_size=5)).map(tuple),
     notes=st.dictionaries(st.text(max_size=3), st.integers(0, 9), max_size=3),
 )
@@ -68,21 +68,12 @@ def test_a_calibration_is_the_same_after_a_file(
     one = replace(
         FULL,
         **{"priors": priors, "correct_from": least, "sufficient": sufficient, "crossing": crossing},
-        **{"is_calibrated": parts[2], "below_titles": parts[3], "retrievers": retrievers, "notes": notes},
+        **{"is_calibrated": parts[2], "retrievers": retrievers, "notes": notes},
     )
     two = Calibration.from_dict(orjson.loads(orjson.dumps(one.to_dict())))
     assert two.to_dict() == one.to_dict()
-    assert (two.priors, two.correct_from, two.is_calibrated, two.below_titles) == (priors, least, *parts[2:])
+    assert (two.priors, two.correct_from, two.is_calibrated) == (priors, least, parts[2])
     assert (two.retrievers, two.notes, two.crossing) == (retrievers, notes, crossing)
-
-
-def test_a_file_that_says_nothing_of_titles_was_fitted_without_them() -> None:
-    """It is read as before; those of today say so."""
-    content = replace(FULL, below_titles=True).to_dict()
-    assert Calibration.from_dict(content).below_titles
-    del content["below_titles"]
-    assert not Calibration.from_dict(content).below_titles
-    assert not load_calibration().below_titles
 
 
 def test_the_shipped_model_says_that_it_is_not_calibrated() -> None:
@@ -169,7 +160,6 @@ def _with(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (_with(1.01, "verdict", "correct_from"), "correct_from must be null or a number from 0 to 1"),
         (_with([True, 1.0, 1.0], "verdict", "priors"), "a prior must be a finite number, but got True"),
         (_with("false", "calibrated"), "calibrated must be true or false, but got 'false'"),
-        (_with("yes", "below_titles"), "below_titles must be true or false, but got 'yes'"),
         (_with("bm25", "retrievers"), "retrievers must be a list of texts, but got 'bm25'"),
         (_with([1], "retrievers"), "retrievers must be a list of texts, but got [1]"),
         (_with("nan", "documents", "crossing", "bias"), "the bias of a crossing must be a finite number"),

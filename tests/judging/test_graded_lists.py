@@ -51,17 +51,6 @@ def test_a_calibration_of_ones_own_is_told_by_grades_and_report(tmp_path: Path) 
     assert result["scores"][0] == pytest.approx((sure + 1 / (1 + 2.718281828**-4)) / 2, abs=1e-4)
 
 
-@pytest.mark.parametrize("below_titles", [True, False])
-def test_a_calibration_reads_a_title_above_the_text_wherever_it_stands(tmp_path: Path, *, below_titles: bool) -> None:
-    """In the metadata, or as `crag index` writes it; what was fitted without knows it by signals of its own alone."""
-    grader = HeuristicGrader(calibration=write(tmp_path, below_titles=below_titles))
-    text, meta = "It flows through Vienna.", {"title": "The river Danube"}
-    told = [Document(content=text, meta=meta), Document(content=f"The river Danube\n\n{text}", meta=meta)]
-    first, second = (grader.run(query=QUESTION, documents=[each]) for each in told)
-    assert (first["report"]["verdict"] == second["report"]["verdict"]) is below_titles
-    assert (first["scores"] == second["scores"]) is below_titles
-
-
 def test_a_crossing_is_one_more_signal(tmp_path: Path) -> None:
     """Which the heads may read; without one it is not measured."""
     crossing = Crossing(frozenset({"river"}), {"river": {"river TITLE": 4.0}}, 0.25)

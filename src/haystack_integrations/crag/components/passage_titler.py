@@ -16,7 +16,7 @@ from haystack_integrations.crag.metadata import source_name, title_of, told
 from haystack_integrations.crag.texts.headings import Headings
 from haystack_integrations.crag.texts.marked_words import MARKS
 from haystack_integrations.crag.texts.table_heads import TableHeads
-from haystack_integrations.crag.texts.titles import LONGEST_TITLE, below_title, identified, shows
+from haystack_integrations.crag.texts.titles import LONGEST_TITLE, identified, shows, titled
 
 # Digits alone are of a version or a date.
 _SUFFIX: Final = re.compile(r"\.(?:(?i:markdown|asciidoc)|(?=\d*[A-Za-z])[A-Za-z0-9]{1,5})$")
@@ -135,8 +135,9 @@ def _titled(passage: Document, name: str, headings: list[str]) -> Document:
         del parts[1]  # the outermost: the others say more of the passage
     title = " - ".join(parts)
     meta = {**passage.meta, "title": title}
-    below = below_title(text, title)
-    return replace(passage, meta=meta) if below == text else _changed(passage, below, meta)
+    if shows(text, title):
+        return replace(passage, meta=meta)
+    return _changed(passage, titled(text, title), meta)
 
 
 def _words_of(source: str) -> str:

@@ -96,7 +96,7 @@ def calibrate(
     found["folds_share_no"] = apart.shared
     check_separable(found)
     tell(2, _STEPS, "fitting on all questions")
-    calibration = replace(fit(prepared, _notes(dataset, prepared, found)), below_titles=True)
+    calibration = fit(prepared, _notes(dataset, prepared, found))
     limit, refusal = None, None
     try:
         limit = None if most_wrong is None else threshold_for(records, most_wrong)

@@ -8,7 +8,6 @@ from haystack_integrations.crag.judging.company import Measured, measure
 from haystack_integrations.crag.judging.joining import Kind, questions_in
 from haystack_integrations.crag.judging.meaning import meant_by
 from haystack_integrations.crag.judging.reading import Reader, Reading
-from haystack_integrations.crag.texts.titles import below_title
 
 
 @dataclass(frozen=True)
@@ -71,24 +70,20 @@ class Prepared:
     parts: Sequence[tuple[str, Asked]]
 
 
-def prepare(
-    lists: Sequence[LabelledList], reader: Reader, frequencies: Frequencies, *, below_titles: bool = True
-) -> list[Prepared]:
+def prepare(lists: Sequence[LabelledList], reader: Reader, frequencies: Frequencies) -> list[Prepared]:
     """
     Read and measure lists.
 
     :param lists: Labelled lists, each of at least one document.
     :param reader: What reads texts.
     :param frequencies: Document frequencies of the corpus.
-    :param below_titles: Whether texts are read below their titles, as a calibration says of itself.
     :returns: The same lists, measured.
     """
-    return [_prepared(each, reader, frequencies, below_titles=below_titles) for each in lists]
+    return [_prepared(each, reader, frequencies) for each in lists]
 
 
-def _prepared(each: LabelledList, reader: Reader, frequencies: Frequencies, *, below_titles: bool) -> Prepared:
-    texts = [(title, below_title(text, title)) for title, text in each.texts] if below_titles else each.texts
-    meant = meant_by(each.question, texts, reader, lambda _, *those: with_forms(frequencies, *those))
+def _prepared(each: LabelledList, reader: Reader, frequencies: Frequencies) -> Prepared:
+    meant = meant_by(each.question, each.texts, reader, lambda _, *those: with_forms(frequencies, *those))
     kind, questions = questions_in(meant.question, meant.texts)
     read = {one: ask(one, meant.frequencies, reader.encoder) for one in (meant.question, *questions)}
     asked, parts = read[meant.question], [(one, read[one]) for one in questions]

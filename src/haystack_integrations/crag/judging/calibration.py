@@ -31,8 +31,6 @@ class Calibration:
     :param correct_from: A verdict `correct` needs at least this probability, too (conformal risk control), or None.
     :param is_calibrated: Whether it was fitted on the user's own questions.
     :param encoder: Name of the model whose vectors it was fitted on.
-    :param below_titles: Whether texts are judged below their titles, as `crag index` writes them, also where a title
-        stands in the metadata only.
     :param retrievers: Names of the retrievers whose lists it was fitted on; empty when they were not recorded.
     :param notes: What else the file tells: data, figures on held-out questions.
     """
@@ -48,7 +46,6 @@ class Calibration:
     covered: Head | None = None
     is_calibrated: bool = True
     encoder: str = SHIPPED_MODEL
-    below_titles: bool = False
     retrievers: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -85,7 +82,6 @@ class Calibration:
             "calibrated": self.is_calibrated,
             **self.notes,
             "encoder": self.encoder,
-            "below_titles": self.below_titles,
             "retrievers": list(self.retrievers),
             "verdict": {
                 "classes": list(self.classes),
@@ -114,15 +110,13 @@ class Calibration:
         documents, verdict = values["documents"], values["verdict"]
         crossing, covered = documents["crossing"], verdict.get("covered")
         is_calibrated, retrievers = values["calibrated"], values["retrievers"]
-        below_titles = values.get("below_titles", False)
-        for name, value in (("calibrated", is_calibrated), ("below_titles", below_titles)):
-            if not isinstance(value, bool):
-                msg = f"{name} must be true or false, but got {value!r}"
-                raise ValueError(msg)
+        if not isinstance(is_calibrated, bool):
+            msg = f"calibrated must be true or false, but got {is_calibrated!r}"
+            raise ValueError(msg)
         if not isinstance(retrievers, list | tuple) or not all(isinstance(name, str) for name in retrievers):
             msg = f"retrievers must be a list of texts, but got {retrievers!r}"
             raise ValueError(msg)
-        own = {"format", "version", "calibrated", "encoder", "below_titles", "retrievers", "verdict", "documents"}
+        own = {"format", "version", "calibrated", "encoder", "retrievers", "verdict", "documents"}
         return cls(
             topic=Head.from_dict(documents["topic"]),
             answers=Head.from_dict(documents["answers"]),
@@ -135,7 +129,6 @@ class Calibration:
             covered=None if covered is None else Head.from_dict(covered),
             is_calibrated=is_calibrated,
             encoder=str(values.get("encoder", SHIPPED_MODEL)),
-            below_titles=below_titles,
             retrievers=tuple(retrievers),
             notes={name: value for name, value in values.items() if name not in own},
         )

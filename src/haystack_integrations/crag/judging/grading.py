@@ -18,7 +18,6 @@ from haystack_integrations.crag.judging.judge import Opinion, judge
 from haystack_integrations.crag.judging.meaning import meant_by
 from haystack_integrations.crag.judging.reading import Reader, Reading
 from haystack_integrations.crag.metadata import title_of
-from haystack_integrations.crag.texts.titles import below_title
 
 # What a grade's reason tells of a document's signals.
 _TOLD: Final = ("covered", "sentence_under_title", "pairs", "like_document")
@@ -73,7 +72,7 @@ def grade(
     if calibration.retrievers:
         check_retrievers(_retrievers_of(documents), calibration)
     everything = [*documents, *beside]
-    texts = [_text(document, title_field, below=calibration.below_titles) for document in everything]
+    texts = [_text(document, title_field) for document in everything]
     opinion, how = _judged(query, texts, calibration, reader, statistics)
     scores = opinion.likely.scores()[: len(documents)]
     probabilities = {name: round(value, 4) for name, value in opinion.conclusion.probabilities.items()}
@@ -153,9 +152,8 @@ def _frequencies(known: CorpusStatistics | None, readings: Sequence[Reading], la
     return retrieved_frequencies(readings) if known is None else with_forms(known.counts, readings, language)
 
 
-def _text(document: Document, title_field: str | None, *, below: bool) -> tuple[str, str]:
-    title, text = title_of(document, title_field), document.content or ""
-    return title, below_title(text, title) if below else text
+def _text(document: Document, title_field: str | None) -> tuple[str, str]:
+    return title_of(document, title_field), document.content or ""
 
 
 def check_encoder(calibration: Calibration, encoder: str) -> None:

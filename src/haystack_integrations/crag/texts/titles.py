@@ -26,25 +26,6 @@ def titled(text: str, title: str) -> str:
     return title[:LONGEST_TITLE] + _BETWEEN + text
 
 
-def below_title(text: str, title: str) -> str:
-    """
-    Put a text below its title, unless it begins with it or one of the two says nothing.
-
-    ```python
-    from haystack_integrations.crag.texts.titles import below_title
-
-    assert below_title("Within 30 days.", "Refunds") == "Refunds\\n\\nWithin 30 days."
-    assert below_title("Refunds: within 30 days.", "Refunds") == "Refunds: within 30 days."
-    ```
-
-    :param text: The text.
-    :param title: Its title, on one line or more.
-    :returns: Both; of a long title its beginning.
-    """
-    title = " ".join(title.split())
-    return titled(text, title) if title and text.strip() and not shows(text, title) else text
-
-
 def identified(title: str, source: str, text: str) -> str:
     """
     Put the id of a ticket before its title: an export often has it in a field of its own, and who asks for it means it.
