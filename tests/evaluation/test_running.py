@@ -20,11 +20,13 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from scripted_model import ScriptedModel, judging
 
 from haystack_integrations.crag.chat_model import ChatModel, chat_model
+from haystack_integrations.crag.cli.calibrate import _lists
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.corpus_statistics import write_statistics
 from haystack_integrations.crag.errors import ConfigurationError, EvaluationError, SourceError
 from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage
 from haystack_integrations.crag.evaluation.journal import Journal, read_records
+from haystack_integrations.crag.evaluation.live import as_indexed, fill
 from haystack_integrations.crag.evaluation.made_of import PACKAGE, fingerprint
 from haystack_integrations.crag.evaluation.measures import summarise, tally, verdict_measures
 from haystack_integrations.crag.evaluation.reading import LISTS, STATISTICS, read_dataset
@@ -32,9 +34,10 @@ from haystack_integrations.crag.evaluation.retrieving import Retrieval
 from haystack_integrations.crag.evaluation.rows import write_rows
 from haystack_integrations.crag.evaluation.running import evaluate
 from haystack_integrations.crag.evaluation.setup import Setup
-from haystack_integrations.crag.evaluation.strips import normal
+from haystack_integrations.crag.evaluation.strips import Sentences, normal
 from haystack_integrations.crag.evaluation.training import counted
 from haystack_integrations.crag.pipelines.loader import source
+from haystack_integrations.crag.pipelines.opening import memory_store
 from haystack_integrations.crag.vocabulary import Lists
 
 EVIDENCE = Setup("corrective_retrieval", grader="evidence")
@@ -599,8 +602,24 @@ def test_all_that_a_live_run_judged_counts_in_what_was_kept(dataset: Dataset, tm
     assert (len(lost), found["filter.gold"] - found["filter.hits"]) == (23, 23)
 
 
-def test_answers_are_looked_for_before_and_after_a_live_run_in_the_same_texts(dataset: Dataset) -> None:
-    """Below their titles, as in an index: an answer that stands in a title only was found after, and not before."""
+def test_live_lists_are_fitted_on_and_looked_through_as_the_pipeline_judges_them(dataset: Dataset) -> None:
+    """
+    Below their titles, as in an index: a calibration on the bare texts of 308 lists of clapnq gave 21 another verdict
+    than it was measured with, 17 of them `correct`. Labels of sentences stay where they are.
+    """
+    store, read = memory_store(), as_indexed(dataset)
+    fill(store, read)
+    assert {one.id: one.content for one in store.filter_documents()} == {
+        name: f"{one.title}\n\n{one.text}" if not one.text.startswith(one.title) else one.text
+        for name, one in dataset.passages.items()
+    }
+    judged, _, _ = _lists(dataset, "live", "corrective_retrieval")
+    assert judged == as_indexed(read) == read
+    for name, number in ((name, number) for case in dataset.cases for name, number in case.gold_sentences):
+        own, below = Sentences(dataset.passages).of(name)[number], Sentences(read.passages).of(name)[number]
+        assert dataset.passages[name].text[own[0] : own[1]] == read.passages[name].text[below[0] : below[1]]
+    uncut = replace(dataset, passages={name: replace(one, sentences=None) for name, one in dataset.passages.items()})
+    assert as_indexed(uncut).passages["built-0"].sentences == dataset.passages["built-0"].sentences
     lights = replace(dataset.passages["built-0"], title="Lights of old", sentences=None)
     asked = replace(dataset.cases[0], answers=("lights of old",), gold_sentences=frozenset())
     other = replace(dataset, passages={**dataset.passages, "built-0": lights}, cases=(asked,))

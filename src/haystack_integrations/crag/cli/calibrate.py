@@ -75,7 +75,7 @@ def calibrate(
     with working("reading the data"):
         dataset = read_dataset(folder, split, least=1)  # how many it takes is said by `check_enough`
     tell_doubts(dataset)
-    ranked, retrievers = _lists(dataset, lists, pipeline)
+    dataset, ranked, retrievers = _lists(dataset, lists, pipeline)
     # Whole ones as the pipeline will judge them: its own search found what `crag collect` wrote, too.
     judged = "live" if lists == "live" else "fixed" if dataset.statistics is None else "collected"
     with progress_bar("calibrating") as progress:
@@ -141,14 +141,15 @@ def _without_limit(error: "UnreachableLimitError", output: Path) -> CalibrationE
     return CalibrationError(msg)
 
 
-def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, RankedList], list[str]]":
-    """Take the lists in the data, or retrieve."""
+def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[Dataset, dict[str, RankedList], list[str]]":
+    """Take the lists in the data, or retrieve; gives the data with its texts as they are judged."""
     if lists == "fixed":
         found = {case.id: case.fixed for case in dataset.cases if case.fixed is not None}
         if not found:
             raise no_lists(dataset)
         tell_of_pipeline(pipeline)
-        return found, _retrievers(found.values())
+        return dataset, found, _retrievers(found.values())
+    from haystack_integrations.crag.evaluation.live import as_indexed
     from haystack_integrations.crag.evaluation.retrieving import Retrieval
 
     with working("indexing the corpus"):
@@ -158,7 +159,7 @@ def _lists(dataset: "Dataset", lists: Lists, pipeline: str) -> "tuple[dict[str, 
         for number, case in enumerate(dataset.cases, 1):
             ranked[case.id] = retrieval.of(case.question)
             progress(number, len(dataset.cases), "")
-    return ranked, _retrievers(ranked.values())
+    return as_indexed(dataset), ranked, _retrievers(ranked.values())
 
 
 def _retrievers(lists: "Iterable[RankedList]") -> list[str]:

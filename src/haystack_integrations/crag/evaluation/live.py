@@ -1,6 +1,7 @@
 """Live lists: the whole pipeline on an index of the corpus, with its own retrieval and corrections, the web aside."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -8,14 +9,16 @@ from haystack_integrations.crag.chat_model import ANSWER_SECONDS
 from haystack_integrations.crag.components.passage_titler import PassageTitler
 from haystack_integrations.crag.components.static_document_embedder import StaticDocumentEmbedder
 from haystack_integrations.crag.errors import ConfigurationError
-from haystack_integrations.crag.evaluation.cases import Case, Dataset, RankedList
+from haystack_integrations.crag.evaluation.cases import Case, Dataset, Passage, RankedList
 from haystack_integrations.crag.evaluation.parts import asking_parts, exchanged, require_model
 from haystack_integrations.crag.evaluation.setup import Setup
 from haystack_integrations.crag.evaluation.strips import support, words_in
+from haystack_integrations.crag.metadata import title_of
 from haystack_integrations.crag.pipelines.checks import check_questions
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.pipelines.loader import load, read
 from haystack_integrations.crag.pipelines.opening import memory_store, model_parts
+from haystack_integrations.crag.texts.text import sentences
 
 _BATCH: Final = 1024
 
@@ -47,9 +50,9 @@ class LiveLists:
         :raises ConfigurationError: See `check`.
         """
         check(setup)
-        self._dataset = dataset
+        self._dataset = as_indexed(dataset)
         store = memory_store()
-        fill(store, dataset)
+        fill(store, self._dataset)
         changes, spec = exchanged(setup, store), read(setup.pipeline)
         if setup.model is not None:
             asked = model_parts(setup.pipeline, setup.model.generator(ANSWER_SECONDS), setup.model.judge())
@@ -77,7 +80,6 @@ class LiveLists:
         first, last = crag["trail"][0], crag["trail"][-1]
         known = (self._dataset.passages.get(entry["id"]) for entry in _judged(first))
         retrieved = [passage.document() for passage in known if passage is not None]
-        retrieved = PassageTitler().run(documents=retrieved)["documents"]  # as they stand in the index
         return {
             "id": case.id,
             "question": case.question,
@@ -140,16 +142,36 @@ def check_whole(dataset: Dataset) -> None:
         raise ConfigurationError(msg)
 
 
-def fill(store: Any, dataset: Dataset) -> None:
+def as_indexed(dataset: Dataset) -> Dataset:
     """
-    Embed the corpus of a data set, as `crag index` does records, and write it into a store.
+    Give a data set the texts that `crag index` makes of its records: what a pipeline on an index of them judges.
 
-    :param store: The store.
     :param dataset: The data.
+    :returns: The same, each text below its title. Labelled sentences are the same ones.
     """
     # By id, so that the order in a file does not decide between documents of one score.
     passages = sorted(dataset.passages.values(), key=lambda passage: passage.id)
-    for start in range(0, len(passages), _BATCH):
-        documents = [passage.document() for passage in passages[start : start + _BATCH]]
-        documents = PassageTitler().run(documents=documents)["documents"]
-        store.write_documents(StaticDocumentEmbedder().run(documents=documents)["documents"])
+    documents = PassageTitler().run(documents=[passage.document() for passage in passages])["documents"]
+    rows = zip(passages, documents, strict=True)
+    texts = {
+        one.id: replace(one, title=title_of(made), text=made.content or "", sentences=_cut(one)) for one, made in rows
+    }
+    return replace(dataset, passages=texts)
+
+
+def _cut(passage: Passage) -> tuple[str, ...]:
+    """Give its sentences: the title above would be one more, by which others are counted."""
+    own = passage.sentences
+    return tuple(passage.text[start:end] for start, end in sentences(passage.text)) if own is None else own
+
+
+def fill(store: Any, dataset: Dataset) -> None:
+    """
+    Embed the corpus of a data set, and write it into a store.
+
+    :param store: The store.
+    :param dataset: The data; see `as_indexed`.
+    """
+    documents = [passage.document() for passage in dataset.passages.values()]
+    for start in range(0, len(documents), _BATCH):
+        store.write_documents(StaticDocumentEmbedder().run(documents=documents[start : start + _BATCH])["documents"])

@@ -8,7 +8,7 @@ from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.evaluation.cases import Dataset, RankedList
-from haystack_integrations.crag.evaluation.live import check_whole, fill
+from haystack_integrations.crag.evaluation.live import as_indexed, check_whole, fill
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.pipelines.checks import check_questions, wants_a_model
 from haystack_integrations.crag.pipelines.forms import inputs_of, settings_of
@@ -69,7 +69,7 @@ class Retrieval:
         """
         check_whole(dataset)
         store = memory_store()
-        fill(store, dataset)
+        fill(store, as_indexed(dataset))
         return cls(store, pipeline, depth)
 
     def of(self, question: str) -> RankedList:
