@@ -153,6 +153,17 @@ def test_the_sheet_of_a_second_run_has_what_was_corrected_in_the_files_of_the_fi
     assert [cell.value for cell in load_workbook(place / "sheet.xlsx").active["A"][1:4]] == [0, 1, 0]
 
 
+def test_labels_begun_anew_are_not_mixed_with_those_of_before(unlabelled: Dataset, scripted_model: Any) -> None:
+    """Killed on the way, such a run left the old ones, which the next took for corrected ones: the new were lost."""
+    scripted_model.reply = judging(grade)
+    labels(unlabelled, scripted_model)
+    assert rows(unlabelled, "queries.jsonl")
+    left = list[Any]()
+    labels(unlabelled, scripted_model, fresh=True, progress=lambda *_: left.append(rows(unlabelled, "queries.jsonl")))
+    assert left == [[]] * len(ISLANDS)
+    assert len(rows(unlabelled, "queries.jsonl")) == len(ISLANDS)
+
+
 def test_a_label_is_kept_as_soon_as_it_is_there_also_behind_one_that_waits(
     unlabelled: Dataset, scripted_model: Any
 ) -> None:
@@ -248,6 +259,6 @@ def test_questions_that_were_appended_to_labelled_ones_are_not_lost_to_a_second_
     known = rows(unlabelled, "queries.jsonl")
     more = {"id": "m1", "question": "Who built the pier?", "gold": [], "partial": []}
     write_lines(unlabelled.folder / OUTPUT / "queries.jsonl", [*known, more])
-    with pytest.raises(ConfigurationError, match=r"has 1 questions that 'dev' lacks, such as 'm1', and would lose"):
+    with pytest.raises(ConfigurationError, match=r"has 1 questions that 'dev' lacks, such as 'm1'.* remove them there"):
         labels(unlabelled, scripted_model)
     assert rows(unlabelled, "queries.jsonl")[-1] == more

@@ -627,19 +627,34 @@ def test_live_lists_are_fitted_on_and_looked_through_as_the_pipeline_judges_them
     assert record["support"] == {"before": True, "after": True}
 
 
-@pytest.mark.parametrize("lists", ["fixed", "live"])
-def test_a_calibration_is_not_measured_on_lists_of_other_retrievers(tmp_path: Path, lists: Lists) -> None:
-    """At once, and not as a failure of each question: at run time it would refuse them."""
-    file, (data, _) = tmp_path / "mine.json", towns()
-    made = replace(calibrated_towns().calibration, retrievers=("sparse",))
-    file.write_text(json.dumps(made.to_dict()))
+def test_a_calibration_is_not_measured_on_lists_of_other_retrievers(tmp_path: Path) -> None:
+    """At once, as at run time it would refuse them; whose retrievers are not told are judged."""
+    data = towns()[0]
     cases = [replace(one, fixed=replace(one.fixed, retrievers=("bm25",))) for one in data.cases[:3] if one.fixed]
-    setup = Setup("corrective_retrieval", calibration=str(file), lists=lists)
+    setup = Setup("corrective_retrieval", calibration=str(_of_retrievers(tmp_path, "sparse")))
     with pytest.raises(ConfigurationError, match=r"of \['sparse'\], but these documents come from \['bm25'"):
         evaluate(replace(data, cases=tuple(cases)), setup, workers=1)
-    if lists == "fixed":
-        unnamed = [replace(one, fixed=replace(one.fixed, retrievers=())) for one in cases if one.fixed]
-        assert not any(one["error"] for one in evaluate(replace(data, cases=tuple(unnamed)), setup, workers=1))
+    unnamed = [replace(one, fixed=replace(one.fixed, retrievers=())) for one in cases if one.fixed]
+    assert not any(one["error"] for one in evaluate(replace(data, cases=tuple(unnamed)), setup, workers=1))
+
+
+def test_a_setting_that_some_questions_fail_by_does_not_end_a_live_evaluation(tmp_path: Path) -> None:
+    """Such as a correction by a retriever that the calibration was not made on: what needs none is judged."""
+    first = "{name: hybrid, weights: {bm25: 1.0, dense: 0.3}}"
+    pipeline = tmp_path / "two_searches.yml"
+    pipeline.write_text(source("corrective_retrieval").replace(first, first.replace("0.3", "0.0"), 1), "utf-8")
+    data = towns()[0]
+    setup = Setup(str(pipeline), calibration=str(_of_retrievers(tmp_path, "bm25")), lists="live")
+    cases = data.cases[0], replace(data.cases[1], question="Who repairs old violins in winter?")
+    told = [one["error"] for one in evaluate(replace(data, cases=cases), setup, workers=1)]
+    assert told[0] is None
+    assert "of ['bm25'], but these documents come from ['dense']" in told[1]
+
+
+def _of_retrievers(folder: Path, *names: str) -> Path:
+    file = folder / "mine.json"
+    file.write_text(json.dumps(replace(calibrated_towns().calibration, retrievers=names).to_dict()))
+    return file
 
 
 def test_the_order_of_the_corpus_changes_no_live_list(dataset: Dataset) -> None:

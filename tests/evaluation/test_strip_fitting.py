@@ -65,6 +65,16 @@ def test_only_questions_with_labelled_sentences_and_a_list_count(lists: list[Str
     assert [end > start for start, end, _ in lists[0].sentences[0]] == [True] * 4
 
 
+def test_a_title_above_a_text_is_no_strip_to_learn_from(lists: list[StripList]) -> None:
+    """A refiner cuts it off, too, in texts of `crag index`."""
+    dataset = made_up()
+    texts = {name: replace(one, text=f"{one.title}\n\n{one.text}") for name, one in dataset.passages.items()}
+    below = strip_lists(replace(dataset, passages=texts), range(len(dataset.cases)))[0]
+    assert below.texts != lists[0].texts
+    assert [strip.text for strip in measured(below).strips] == [strip.text for strip in measured(lists[0]).strips]
+    assert measured(below).table.tolist() == measured(lists[0]).table.tolist()
+
+
 def test_a_strip_is_evidence_where_it_overlaps_a_labelled_sentence(lists: list[StripList]) -> None:
     """And a sentence is kept when all strips that hold it are."""
     each = measured(lists[0])

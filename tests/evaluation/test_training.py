@@ -54,9 +54,14 @@ def test_questions_about_one_source_belong_together() -> None:
     assert len({numbers[name] for name in "acef"}) == 4
 
 
-def test_copies_of_a_document_are_one_source() -> None:
-    """What a question on one of them teaches is known of the other."""
-    passages = {name: Passage(name, "", text) for name, text in (("a", "Oak."), ("b", "Oak."), ("c", "Elm."))}
+@pytest.mark.parametrize("between", ["", "\n\n"])
+def test_copies_of_a_document_are_one_source(between: str) -> None:
+    """What a question on one of them teaches is known of the other, also where an index has titles above the texts."""
+    texts = {"a": "Oak.", "b": "Oak.", "c": "Elm."}
+    passages = {
+        name: Passage(name, f"Page {name}", f"Page {name}{between}{text}" if between else text)
+        for name, text in texts.items()
+    }
     cases = tuple(Case(name, f"What of {name}?", gold=(name,)) for name in passages)
     numbers = group_numbers(Dataset(Path("data"), SPLIT, passages, cases))
     assert numbers["a"] == numbers["b"] != numbers["c"]

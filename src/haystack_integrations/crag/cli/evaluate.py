@@ -130,7 +130,7 @@ def _tell_what_was_seen(calibration: str | None, dataset: "Dataset") -> None:
         what = f"was fitted on {dataset.name!r}, split {name!r}: {told}; or evaluate another split"
         complain(f"the calibration {what}", "warning")
     elif (dataset.folder / name / QUERIES).is_file() and (seen := shared_with(dataset, dataset.folder / name)):
-        # Collected after it was fitted, which refuses questions that stand in both.
+        # `crag calibrate` refuses questions that stand in two splits: this one was written after it.
         what = f"was fitted on {len(seen)} of these questions, which stand in the split {name!r}, too ({seen[0]!r})"
         complain(f"the calibration {what}: {told}; or remove them here", "warning")
 

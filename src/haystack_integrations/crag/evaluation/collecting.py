@@ -134,8 +134,8 @@ def _check_store(store: Any, folder: Path) -> None:
     known = passages_of(folder / CORPUS) if (folder / CORPUS).exists() else {}
     if known and not _fetched(store, [*known][:_LOOKED_FOR]):
         msg = (
-            f"the corpus at {str(folder / CORPUS)!r} was collected from another index: none of its documents is in "
-            "this one; choose another folder"
+            f"none of the documents in {str(folder / CORPUS)!r} is in this index: they were collected from another "
+            "one, or before all of this one changed; choose another folder"
         )
         raise ConfigurationError(msg)
 

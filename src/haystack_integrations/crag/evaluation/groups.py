@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import DisjointSet
 
 from haystack_integrations.crag.evaluation.cases import ANSWERS, ON_TOPIC, Case, Dataset
 from haystack_integrations.crag.evaluation.regressions import FOLDS
+from haystack_integrations.crag.texts.titles import untitled
 
 FEWEST: Final = 40
 """Questions without which nothing is fitted."""
@@ -81,8 +82,8 @@ def _numbers(dataset: Dataset, shared: str) -> dict[str, int]:
         listed = (name for name, grade in case.listed.items() if grade >= least)
         labelled = {*case.gold, *listed, *(case.partial if least == ON_TOPIC else ())}
         known = [dataset.passages[name] for name in labelled if name in dataset.passages]
-        # By their texts: a copy under another id is the same document.
-        own = {("document", one.text) for one in known} | {("wording", wording(case.question))}
+        # By their texts: a copy under another id, or below another title, is the same document.
+        own = {("document", untitled(one.text, one.title)) for one in known} | {("wording", wording(case.question))}
         if shared == SOURCE:
             titles = {one.title for one in known} - {""}
             own |= {("title", title) for title in titles}

@@ -94,11 +94,13 @@ def make_labels(
     _make_folder(place)
     with closing(Journal(journal_of(place / QUERIES), dataset, setup, fresh=fresh)) as log:
         pending = [case for case in dataset.cases if case.id not in log.done]
+        if fresh:  # killed before the end, it would leave them, and the next run take them for corrected ones
+            _write_split(dataset, [], place, keeps=False)
         try:
             _ask(dataset, pending, ranked, grader, log, progress)
         finally:  # whatever ends it: what was paid for can be used
             found = [log.records[case.id] for case in dataset.cases if case.id in log.records]
-            _write_split(dataset, found, place, keeps=not fresh)
+            _write_split(dataset, found, place, keeps=True)
             if pending:
                 _write_sheet(dataset, place)
         return found

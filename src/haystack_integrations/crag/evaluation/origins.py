@@ -32,7 +32,7 @@ def check_target(dataset: Dataset, output: str, *, by_model: bool = True) -> Pat
     if more := [row.values.get("id") for row in known if row.values.get("id") not in asked]:
         msg = (
             f"the split {output!r} has {len(more)} questions that {dataset.split!r} lacks, such as {more[0]!r}, and "
-            "would lose them; choose another --output"
+            "would lose them; remove them there, or choose another --output"
         )
         raise ConfigurationError(msg)
     return place

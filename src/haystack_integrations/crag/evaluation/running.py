@@ -192,10 +192,11 @@ def _record(judge: Judge, case: Case) -> Record:
     """Judge a question; a failure is a record too, and nothing in it is made up."""
     try:
         return judge.record(case)
+    except ConfigurationError:  # no question is to blame, and no other would go better
+        raise
     except Exception as error:  # one question must not end the evaluation: whatever a component raises
-        cause = error.__cause__ or error  # a pipeline has words of its own around it
-        if isinstance(cause, ConfigurationError):  # no question is to blame, and no other would go better
-            raise cause from None
+        # A pipeline wraps a wrong setting, too: one of a correction fails only the questions that are corrected.
+        cause = error.__cause__ or error
         why = (str(cause).strip().splitlines() or ["no message"])[0]
         none = dict.fromkeys(("verdict", "score", "probabilities", "rule", "action", "strips", "support", "gap"))
         # With its label it counts as a wrong verdict, where it would have had to be right.

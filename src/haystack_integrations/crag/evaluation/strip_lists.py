@@ -132,8 +132,8 @@ def measured(labelled: StripList) -> Measured:
     :param labelled: A list.
     :returns: The same, measured.
     """
-    strips = decompose([content for _, content in labelled.texts], "sentence", 1)
     titles = [title for title, _ in labelled.texts]
+    strips = decompose([content for _, content in labelled.texts], "sentence", 1, titles)  # as a refiner cuts them
     table = np.zeros((0, len(SIGNALS)))
     if strips:
         signals = measure(labelled.question, strips, titles, load_encoder())
