@@ -42,7 +42,7 @@ def doubts(settings: ServeSettings) -> list[str]:
             f"{PREFIX}QUESTION_CHARS is {settings.question_chars:,} and has no effect: the pipelines take questions of "
             f"at most {longest:,} characters; lower or unset it"
         )
-    if settings.workers > 1 and not sends("metrics"):
+    if settings.workers > 1 and not sends("metrics") and not is_off():
         found.append(
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
             f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
