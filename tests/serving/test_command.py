@@ -568,6 +568,17 @@ def test_a_variable_that_is_set_to_nothing_switches_off_what_an_env_file_says(mo
     assert (settings.store, settings.redis_url, settings.uploads) == ("memory", None, False)
 
 
+def test_a_variable_for_keys_that_is_set_to_nothing_opens_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a template, beside a `.env` with keys: the server was open, also behind a proxy on this machine."""
+    for name, value in (("CRAG_SERVE_API_KEYS", "a-key"), ("CRAG_SERVE_API_KEYS_FILE", "keys")):
+        Path(".env").write_text(f"{name}={value}\n")
+        monkeypatch.setenv(name, "")
+        assert read_settings().has_keys
+        monkeypatch.setenv(name, "another")
+        assert "another" in str(read_settings().api_keys_file or read_settings().api_keys[0].get_secret_value())
+        monkeypatch.delenv(name)
+
+
 @pytest.mark.parametrize("end", ["\n", "\r", " "])
 def test_the_end_of_a_line_is_no_part_of_a_setting(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a Secret made by `echo`, or of an env file from Windows; `crag ask` left it out already."""
