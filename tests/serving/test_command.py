@@ -355,15 +355,27 @@ def test_settings_that_have_no_effect_and_a_server_without_keys_are_told(monkeyp
 
 def test_what_reads_like_a_setting_of_the_chat_model_is_told_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Questions and documents went to OpenAI, as the address of one's own model stood under another name."""
-    for name in ("CRAG_LLM_BASE_URI", "CRAG_API_KEYS", "CRAG_SEARX_URL", "CRAG_HOME", "CRAG_LLM_MODEL"):
-        monkeypatch.setenv(name, "CANARY")
     likely = {
         "CRAG_API_KEYS": "CRAG_LLM_API_KEY or CRAG_SERVE_API_KEYS",
         "CRAG_LLM_BASE_URI": "CRAG_LLM_BASE_URL",
+        "CRAG_LLM_TIMEOUT": "CRAG_LLM_OPTIONS",
         "CRAG_SEARX_URL": "CRAG_SEARXNG_URL",
+        "crag_llm_base_url": "CRAG_LLM_BASE_URL",
     }
+    for name in (*likely, "CRAG_LLM_MODEL", "crag_index"):
+        monkeypatch.setenv(name, "CANARY")
     told = [f"{name} is no setting and has no effect; did you mean {meant}?" for name, meant in likely.items()]
     assert doubts(read_settings(api_keys="a-key")) == told
+
+
+def test_other_variables_that_begin_like_a_setting_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of docker-compose.yml and the tests, of the user's own, and what Kubernetes tells each pod of the Services."""
+    for name in ("CRAG_DOCS", "CRAG_SERVICES_DIR", "CRAG_PEERS_DIR", "CRAG_HOME", "CRAG_API_URL"):
+        monkeypatch.setenv(name, "of-another")
+    for service in ("CRAG", "CRAG_LLM", "CRAG_REDIS", "CRAG_SEARXNG"):
+        for name in ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_80_TCP", "PORT_80_TCP_ADDR"):
+            monkeypatch.setenv(f"{service}_{name}", "10.0.0.1")
+    assert doubts(read_settings(api_keys="a-key")) == []
 
 
 def test_an_address_set_for_hayhooks_is_told_to_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -572,6 +584,17 @@ def test_a_variable_that_is_set_to_nothing_switches_off_what_an_env_file_says(mo
     settings = read_settings()
     assert {configured(name) for name in filed} == {None}
     assert (settings.store, settings.redis_url, settings.uploads) == ("memory", None, False)
+
+
+def test_a_variable_for_keys_that_is_set_to_nothing_opens_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a template, beside a `.env` with keys: the server was open, also behind a proxy on this machine."""
+    for name, value in (("CRAG_SERVE_API_KEYS", "a-key"), ("CRAG_SERVE_API_KEYS_FILE", "keys")):
+        Path(".env").write_text(f"{name}={value}\n")
+        monkeypatch.setenv(name, "")
+        assert read_settings().has_keys
+        monkeypatch.setenv(name, "another")
+        assert "another" in str(read_settings().api_keys_file or read_settings().api_keys[0].get_secret_value())
+        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", " "])

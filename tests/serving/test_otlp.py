@@ -185,6 +185,15 @@ def test_an_sdk_that_is_switched_off_is_told_and_not_said_to_send(word: str, tmp
     assert "tracing enabled" not in running.log
 
 
+def test_workers_without_figures_are_not_told_where_to_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside it stood that there are no figures."""
+    several = read_settings(api_keys="a-key", workers=2, store="elasticsearch", url="http://127.0.0.1:9")
+    assert "2 workers has figures of its own" in "".join(doubts(several))
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    (told,) = doubts(several)
+    assert told.startswith("OTEL_SDK_DISABLED is true")
+
+
 @pytest.mark.parametrize(("settings", "heeds"), [({}, True), ({"OTEL_PROPAGATORS": "none"}, False)])
 def test_the_trace_of_a_caller_is_gone_on_with_or_left_alone(
     settings: dict[str, str], heeds: bool, tmp_path: Path

@@ -71,7 +71,8 @@ def answer(
     if less := told_of_less(pipeline.pipeline, options.get("top_k")):
         tell([{"source": "--top-k", "reason": less}], "note")
     read = read_documents(request.docs, store, tell) if request.docs else {}
-    return replace(run(pipeline, request.pipeline, request.question, options), **read)
+    outcome = run(pipeline, request.pipeline, request.question, options)
+    return replace(outcome, failures=read.get("failures", []), doubts=read.get("doubts", []))
 
 
 def from_stdin() -> str:

@@ -143,14 +143,14 @@ def _searxng() -> Check:
 
 def _serving() -> Check:
     from haystack_integrations.crag.chat_model import chat_model
-    from haystack_integrations.crag.serving.choice import chosen_of
+    from haystack_integrations.crag.serving.choice import chosen_pipelines
     from haystack_integrations.crag.serving.doubts import doubts
     from haystack_integrations.crag.serving.keys import Keys
     from haystack_integrations.crag.serving.settings import read_settings
 
     settings = read_settings()
     Keys(file=settings.api_keys_file)  # built for its check
-    chosen_of(settings, has_model=chat_model() is not None)
+    chosen_pipelines(settings, chat_model())
     if missing := [place for place in settings.docs if not os.path.exists(place)]:
         return Check("serve settings", "error", f"no file or folder at {missing}", "correct CRAG_SERVE_DOCS")
     told = doubts(settings)

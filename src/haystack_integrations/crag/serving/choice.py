@@ -1,6 +1,6 @@
 """Which pipelines a server serves: those that are named, or all that can run with the model there is."""
 
-from haystack_integrations.crag.chat_model import HOW_TO_SET, has_key
+from haystack_integrations.crag.chat_model import HOW_TO_SET, ChatModel, has_key
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines.checks import answers_questions, wants_a_model
 from haystack_integrations.crag.pipelines.loader import names, read
@@ -17,12 +17,12 @@ def query_pipelines() -> dict[str, bool]:
     return {name: wants_a_model(spec) for name, spec in found.items() if answers_questions(spec)}
 
 
-def chosen_of(settings: ServeSettings, *, has_model: bool) -> list[str]:
+def chosen_pipelines(settings: ServeSettings, model: ChatModel | None) -> list[str]:
     """
     Choose the pipelines.
 
     :param settings: The settings.
-    :param has_model: Whether a chat model is set; without one that of the files is asked, where there is a key.
+    :param model: The chat model that is configured, if there is one; else a key may be for that of the YAML.
     :returns: Their names.
     :raises ConfigurationError: For one that is unknown, is none for questions, or needs a chat model.
     """
@@ -32,7 +32,7 @@ def chosen_of(settings: ServeSettings, *, has_model: bool) -> list[str]:
         msg = f"got the pipelines {unknown}, wanted some of {list(known)}; correct --pipelines"
         raise ConfigurationError(msg)
     # Where none asks a model, a key or proxy that no client of one could use keeps nobody from serving them.
-    has_model = has_model or (any(known[name] for name in settings.pipelines or known) and has_key())
+    has_model = bool(model) or (any(known[name] for name in settings.pipelines or known) and has_key())
     able = [name for name, asks in known.items() if has_model or not asks]
     unable = sorted(set(settings.pipelines) - set(able))
     if unable:

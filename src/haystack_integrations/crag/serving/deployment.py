@@ -29,7 +29,7 @@ from haystack_integrations.crag.pipelines.opening import (
     memory_store,
     model_parts,
 )
-from haystack_integrations.crag.serving.choice import chosen_of
+from haystack_integrations.crag.serving.choice import chosen_pipelines
 from haystack_integrations.crag.serving.guarded_store import GuardedMemoryStore
 from haystack_integrations.crag.serving.health import reachable
 from haystack_integrations.crag.serving.questions import names_in
@@ -106,7 +106,7 @@ def deploy(settings: ServeSettings, store: Any = None) -> Deployment:
     :raises StoreError: When the store's server cannot be reached; its index is made here, before the first request.
     """
     model = chat_model()
-    chosen = chosen_of(settings, has_model=model is not None)
+    chosen = chosen_pipelines(settings, model)
     # What a setting forbids is said before files are read and indexed, which may take long.
     parts = {name: calibrated_parts(name, settings.calibration) for name in chosen}
     if settings.calibration and not any(parts.values()):

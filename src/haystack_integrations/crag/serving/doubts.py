@@ -1,5 +1,7 @@
 """What of the settings of `crag serve` can work, and is perhaps not what was meant."""
 
+import re
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
@@ -13,10 +15,12 @@ from haystack_integrations.crag.settings import named
 from haystack_integrations.crag.web.searxng import URL_SETTING
 
 _OURS: Final = "CRAG_"
-_LIKE: Final = 0.75  # how alike a name that may be of the user's own is to one of ours, from 0 to 1
-_CHAT_MODEL: Final = {
+_ALONE_OURS: Final = (PREFIX, "CRAG_LLM_")
+_LIKE: Final = 0.8  # how alike another name, which may be of the user's own, is to one of ours, from 0 to 1
+_OF_CLUSTER: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT|PORT)(_|$)")  # Kubernetes tells of a Service `crag` so
+_AS_WRITTEN: Final = {  # the server's own may stand in small letters, too
     *(chat_model.URL_SETTING, chat_model.MODEL_SETTING, chat_model.KEY_SETTING, chat_model.OPTIONS_SETTING),
-    *(chat_model.GRADING_MODEL_SETTING, chat_model.GRADING_OPTIONS_SETTING),
+    *(chat_model.GRADING_MODEL_SETTING, chat_model.GRADING_OPTIONS_SETTING, URL_SETTING),
 }
 _HAYHOOKS: Final = "HAYHOOKS_"  # the server that this one is made of, which many ran before
 
@@ -28,16 +32,7 @@ def doubts(settings: ServeSettings) -> list[str]:
     :param settings: The settings.
     :returns: Sentences for the log.
     """
-    known = {environment_name(name) for name in ServeSettings.model_fields} | _CHAT_MODEL | {URL_SETTING}
-    taken = known | {PREFIX + name.upper() for name in ServeSettings.model_fields}
-    found = []
-    for name in sorted(name for name in named() if name.upper().startswith(_OURS) and name.upper() not in taken):
-        # Without the address that was meant, a model's questions go to OpenAI, where it has a key.
-        is_served = name.upper().startswith(PREFIX)
-        near = get_close_matches(name.upper(), sorted(known), *((1,) if is_served else (2, _LIKE)))
-        if near or is_served:
-            meant = f"; did you mean {' or '.join(near)}?" if near else ""
-            found.append(f"{name} is no setting and has no effect{meant}")
+    found = [*_misspelt()]
     unset = {
         f"{_HAYHOOKS}{name.upper()}": name for name in ServeSettings.model_fields.keys() - settings.model_fields_set
     }
@@ -47,7 +42,7 @@ def doubts(settings: ServeSettings) -> list[str]:
             f"{PREFIX}QUESTION_CHARS is {settings.question_chars:,} and has no effect: the pipelines take questions of "
             f"at most {longest:,} characters; lower or unset it"
         )
-    if settings.workers > 1 and not sends("metrics"):
+    if settings.workers > 1 and not sends("metrics") and not is_off():
         found.append(
             f"Each of {settings.workers} workers has figures of its own, and /metrics gives those of one of them: set "
             f"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, or run processes of one worker"
@@ -67,3 +62,19 @@ def doubts(settings: ServeSettings) -> list[str]:
             f"No API keys are set: anyone on this machine may ask; set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE"
         )
     return found
+
+
+def _misspelt() -> Iterator[str]:
+    """Name what reads like a setting and is none: without the address that was meant, questions may go to OpenAI."""
+    served = {environment_name(name) for name in ServeSettings.model_fields}
+    known, taken = sorted(served | _AS_WRITTEN), served | {PREFIX + name.upper() for name in ServeSettings.model_fields}
+    for name in sorted(named() - _AS_WRITTEN):
+        if (said := name.upper()) in taken or not said.startswith(_OURS):
+            continue
+        if _OF_CLUSTER.search(said) and not said.startswith(PREFIX):
+            continue
+        is_ours = said.startswith(_ALONE_OURS)
+        near = get_close_matches(said, known, n=1) if is_ours else get_close_matches(said, known, n=2, cutoff=_LIKE)
+        if near or is_ours:
+            meant = f"; did you mean {' or '.join(near)}?" if near else ""
+            yield f"{name} is no setting and has no effect{meant}"

@@ -66,7 +66,7 @@ def _sent(headers: Headers) -> list[str]:
     scheme, _, key = headers.get("authorization", "").partition(" ")
     found = [key if scheme.lower() == "bearer" else "", headers.get("x-api-key", "")]
     # Bytes, read as Latin-1; clients write what is not ASCII as they write all text.
-    return [one.encode("latin-1").decode("utf-8", "surrogateescape").strip() for one in found]
+    return [one.encode("latin-1").decode("utf-8", "surrogateescape").strip() for one in found if one]
 
 
 def _name(place: str) -> str:

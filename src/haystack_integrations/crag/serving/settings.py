@@ -101,7 +101,9 @@ class ServeSettings(BaseSettings):
     @classmethod
     def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[Any, ...]:
         """Let a variable that is set to nothing stand in the place of what `.env` says, as for all other settings."""
-        filed, here = sources["dotenv_settings"], {name.lower() for name in os.environ}
+        # But for keys: an empty variable, as of a template, must not open a server.
+        filed, keys = sources["dotenv_settings"], f"{PREFIX}API_KEYS"
+        here = {name.lower() for name in os.environ if not name.upper().startswith(keys)}
         filed.env_vars = {name: value for name, value in filed.env_vars.items() if name not in here}
         return sources["init_settings"], sources["env_settings"], filed
 
