@@ -25,6 +25,7 @@ from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
@@ -572,6 +573,16 @@ def test_weights_that_a_strategy_goes_before_are_refused_with_the_place_for_them
     first = rag.run(query=QUESTION, mode="observe")["documents"][0]
     assert first.meta["crag"]["retrievers"].keys() == {"dense"}
     load("paper_rag", store=store, generator=model, fuse={"weights": weights})
+    with pytest.raises(ConfigurationError, match="no effect, since 'guard' begins"):
+        load(name, store=store, generator=model, fuse={"weights": weights}, guard={"max_characters": 99})
+
+
+def test_weights_count_beside_a_guard_of_the_callers_own(store: Any) -> None:
+    """It has no strategy, whatever the file says of the one in whose place it stands; such weights were refused."""
+    weights = {"bm25": 0.0, "dense": 1.0}
+    rag = load("corrective_retrieval", store=store, fuse={"weights": weights}, guard=QuestionGuard())
+    first = rag.run(query=QUESTION, mode="observe")["documents"][0]
+    assert first.meta["crag"]["retrievers"].keys() == {"dense"}
 
 
 def test_a_part_for_another_kind_of_store_is_named(store: Any, tmp_path: Path) -> None:
