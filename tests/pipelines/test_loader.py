@@ -528,6 +528,18 @@ def test_a_retriever_of_ones_own_in_a_file_stays_on_a_server_too(
     assert parts["dense"]["init_parameters"]["retriever"]["type"].endswith("ReportingEmbeddingRetriever")
 
 
+@pytest.mark.parametrize(("settings", "wanted"), [({}, "cosine"), ({"document_store": {"type": "any"}}, "half_cosine")])
+def test_scores_of_a_search_elsewhere_are_read_as_the_file_says(
+    tmp_path: Path, settings: dict[str, Any], wanted: str
+) -> None:
+    """A search of one's own that stays beside Elasticsearch: its cosine of 0.6 was read as one of 0.2."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["dense"] = {"type": "my_package.search.Mine", "init_parameters": settings}
+    (file := tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    parts = yaml.safe_load(export(file, "elasticsearch", "http://127.0.0.1:9"))["components"]
+    assert parts["fuse"]["init_parameters"]["similarity"] == {"dense": wanted}
+
+
 @pytest.mark.parametrize(
     ("name", "grader", "is_idle"),
     [

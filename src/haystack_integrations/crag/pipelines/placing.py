@@ -42,9 +42,10 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
     """
     changed: Spec = plain_copy(dict(spec))
+    elsewhere = {name for name, part in changed["components"].items() if not _has_store(part)}
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
-        over = _of_its_lists(part, profile.components.get(name, {}))
+        over = _of_its_lists(part, profile.components.get(name, {}), elsewhere)
         over = {} if "type" in over and not (_has_store(part) and _is_known(part)) else over
         changed["components"][name] = _with_store(_laid_over(part, over), document_store)
     return changed
@@ -144,11 +145,11 @@ def _takes(part: Mapping[str, Any], setting: str) -> bool:
     return setting in signature(import_class_by_name(part["type"]).__init__).parameters
 
 
-def _of_its_lists(part: Spec, over: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out of a profile what it says of the scores of lists that a joiner of one's own does not have."""
+def _of_its_lists(part: Spec, over: Mapping[str, Any], elsewhere: set[str]) -> Mapping[str, Any]:
+    """Leave out of a profile what it says of scores that a joiner of one's own does not get, or from another search."""
     settings, lists = dict(settings_of(over)), settings_of(part).get("weights") or ()
     if said := settings.pop(_SIMILARITY, None):
-        own = {name: kind for name, kind in said.items() if name in lists}
+        own = {name: kind for name, kind in said.items() if name in lists and name not in elsewhere}
         over = {**over, "init_parameters": {**settings, **({_SIMILARITY: own} if own else {})}}
     return over
 
