@@ -172,14 +172,25 @@ def test_the_span_says_how_many_words_were_read_otherwise_and_not_which(
     assert "estr" not in str(dict(span.attributes or {}))
 
 
+def _without_a_shard(reply: dict[str, Any]) -> None:
+    failures = [{"reason": {"type": "no_shard_available_action_exception"}}]
+    reply["_shards"] |= {"failed": 1, "failures": failures}
+
+
 @BOTH
+@pytest.mark.parametrize("fault", [("503", None), ("", _without_a_shard)], ids=["failed", "incomplete"])
 def test_the_span_and_the_log_tell_of_the_search_whose_documents_are_given(
-    store: Any, wire: Wire, exporter: InMemorySpanExporter, caplog: pytest.LogCaptureFixture, asynchronous: bool
+    store: Any,
+    wire: Wire,
+    exporter: InMemorySpanExporter,
+    caplog: pytest.LogCaptureFixture,
+    fault: Any,
+    asynchronous: bool,
 ) -> None:
     """Where the one by the index's words fails, the first one stays: the record said `ok`, and the span `failed`."""
     pipeline = Pipeline()
     pipeline.add_component("bm25", ReportingBM25Retriever(document_store=store))
-    wire.only, wire.fault = "kestrel", "503"
+    wire.only, (wire.fault, wire.change) = "kestrel", fault
     asked = {"bm25": {"query": "bread Kestrle"}}
 
     async def ask() -> Any:
@@ -195,6 +206,7 @@ def test_the_span_and_the_log_tell_of_the_search_whose_documents_are_given(
     assert (span.attributes or {})["crag.retrieval.status"] == "ok"
     assert "crag.retrieval.failure" not in (span.attributes or {})
     assert "search failed" not in caplog.text
+    assert "a part of the index" not in caplog.text
 
 
 @pytest.mark.parametrize(

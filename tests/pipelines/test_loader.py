@@ -25,6 +25,7 @@ from makers import fill, grading_by, scripted
 
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
+from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.ranker_grader import RankerGrader
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.components.static_text_embedder import StaticTextEmbedder
@@ -527,6 +528,18 @@ def test_a_retriever_of_ones_own_in_a_file_stays_on_a_server_too(
     assert parts["dense"]["init_parameters"]["retriever"]["type"].endswith("ReportingEmbeddingRetriever")
 
 
+@pytest.mark.parametrize(("settings", "wanted"), [({}, "cosine"), ({"document_store": {"type": "any"}}, "half_cosine")])
+def test_scores_of_a_search_elsewhere_are_read_as_the_file_says(
+    tmp_path: Path, settings: dict[str, Any], wanted: str
+) -> None:
+    """A search of one's own that stays beside Elasticsearch: its cosine of 0.6 was read as one of 0.2."""
+    spec = yaml.safe_load(source("corrective_retrieval"))
+    spec["components"]["dense"] = {"type": "my_package.search.Mine", "init_parameters": settings}
+    (file := tmp_path / "mine.yml").write_text(yaml.safe_dump(spec))
+    parts = yaml.safe_load(export(file, "elasticsearch", "http://127.0.0.1:9"))["components"]
+    assert parts["fuse"]["init_parameters"]["similarity"] == {"dense": wanted}
+
+
 @pytest.mark.parametrize(
     ("name", "grader", "is_idle"),
     [
@@ -572,6 +585,16 @@ def test_weights_that_a_strategy_goes_before_are_refused_with_the_place_for_them
     first = rag.run(query=QUESTION, mode="observe")["documents"][0]
     assert first.meta["crag"]["retrievers"].keys() == {"dense"}
     load("paper_rag", store=store, generator=model, fuse={"weights": weights})
+    with pytest.raises(ConfigurationError, match="no effect, since 'guard' begins"):
+        load(name, store=store, generator=model, fuse={"weights": weights}, guard={"max_characters": 99})
+
+
+def test_weights_count_beside_a_guard_of_the_callers_own(store: Any) -> None:
+    """It has no strategy, whatever the file says of the one in whose place it stands; such weights were refused."""
+    weights = {"bm25": 0.0, "dense": 1.0}
+    rag = load("corrective_retrieval", store=store, fuse={"weights": weights}, guard=QuestionGuard())
+    first = rag.run(query=QUESTION, mode="observe")["documents"][0]
+    assert first.meta["crag"]["retrievers"].keys() == {"dense"}
 
 
 def test_a_part_for_another_kind_of_store_is_named(store: Any, tmp_path: Path) -> None:

@@ -166,6 +166,47 @@ def test_filters_that_one_search_would_not_get_are_refused(in_memory_store: Any,
 
 
 @component
+class _WithoutFilters:
+    """A search in what everybody may see."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        return {"documents": [Document(content=f"A page on {query}")]}
+
+
+@component
+class _WithMore:
+    """A search that tells of itself, and has one more setting of a run than the filters."""
+
+    @component.output_types(documents=list[Document], report=dict[str, Any])
+    def run(
+        self, query: str, filters: Any = None, filters_used: dict[str, bool] | None = None, state: Any = None
+    ) -> dict[str, Any]:
+        return {"documents": [Document(content=f"A page on {query}")], "report": {"status": "ok"}}
+
+
+def test_a_search_without_filters_and_other_inputs_of_a_run_are_not_asked_for_filters(
+    in_memory_store: Any, tmp_path: Path
+) -> None:
+    """What `load` puts around the one has them, and the other's begin with the word: both were refused."""
+    spec, own = read("corrective_retrieval"), tmp_path / "own.yml"
+    spec["components"]["third"] = deepcopy(spec["components"]["bm25"])
+    spec["components"]["fuse"]["init_parameters"]["weights"]["third"] = 1.0
+    spec["connections"] += [
+        {"sender": "search_query.value", "receiver": "third.query"},
+        {"sender": "third.documents", "receiver": "fuse.third"},
+    ]
+    own.write_text(yaml.safe_dump(spec))
+    question = "Who repairs bicycles?"
+    assert load(own, store=in_memory_store, third=_WithoutFilters()).run(query=question, mode="observe")["documents"]
+    with pytest.raises(ConfigurationError, match=r"and not to third.filters, which"):
+        load(own, store=in_memory_store, third=_WithMore())
+    spec["optional_inputs"]["filters"].append("third.filters")
+    own.write_text(yaml.safe_dump(spec))
+    assert load(own, store=in_memory_store, third=_WithMore()).run(query=question, mode="observe")["documents"]
+
+
+@component
 class _Scripted:
     """A web search that finds something whatever it is asked."""
 

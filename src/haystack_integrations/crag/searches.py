@@ -231,9 +231,12 @@ def told(found: Found, top_k: int | None, source: str | None = None) -> Found:
     :returns: The same.
     """
     index_searched(status := found.report["status"])
+    shards = found.report.get("shards", {})
     if status == "failed":
         logger.warning("search failed: {kind}", kind=found.report["kind"])
-    shards = found.report.get("shards", {})
+    elif status == "incomplete":
+        reached = "search reached a part of the index: {kind}, {failed} of {total} shards failed"
+        logger.warning(reached, kind=found.report["kind"], **shards)
     if (span := tracer.current_span()) is not None:
         set_tags(
             span,

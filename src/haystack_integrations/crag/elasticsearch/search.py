@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from haystack import Document, logging
+from haystack import Document
 
 from haystack_integrations.crag.deadlines import call_within
 from haystack_integrations.crag.elasticsearch.requests import TEXT
@@ -20,8 +20,6 @@ from haystack_integrations.crag.texts.steering import whole
 
 if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
-
-logger = logging.getLogger(__name__)
 
 # The server's own troubles, which pass; any other status is a mistake in the request, the index or the rights.
 _TROUBLES: Final = frozenset({429, 500, 502, 503, 504})
@@ -137,7 +135,6 @@ def _read(store: "ElasticsearchDocumentStore", answer: Any) -> Found:
     kind = "shards" if shards["failed"] else "timed_out" if answer["timed_out"] else None
     if kind is None:
         return Found(documents, {"status": "ok", "shards": shards})
-    logger.warning("search reached a part of the index: {kind}, {failed} of {total} shards failed", kind=kind, **shards)
     passing = any(failure["reason"]["type"] != _NO_COPY for failure in answer["_shards"].get("failures", ()))
     return Found(documents, {"status": "incomplete", "kind": kind, "shards": shards}, passing)
 

@@ -20,7 +20,7 @@ from haystack_integrations.crag.pipelines.identity import identity_of
 from haystack_integrations.crag.pipelines.kinds import MIME_TYPES
 from haystack_integrations.crag.pipelines.loader import load
 from haystack_integrations.crag.pipelines.sources import by_source
-from haystack_integrations.crag.sockets import sockets_of
+from haystack_integrations.crag.sockets import is_part, sockets_of
 
 _SPHINX: Final = (".rst", ".txt", ".md")
 _SECONDS: Final = 60.0  # for files to be read, and as much for each megabyte of them: fifty times what most take
@@ -192,7 +192,7 @@ class Converter:
 def _check_embedder(embedder: Any) -> None:
     """Refuse what embeds no documents: each file failed on it, as if its server or key were wrong."""
     takes = sockets_of(embedder, "input")
-    if isinstance(embedder, type) or not hasattr(embedder, "run") or (takes is not None and "documents" not in takes):
+    if not is_part(embedder) or (takes is not None and "documents" not in takes):
         got = f"the class {embedder.__name__}" if isinstance(embedder, type) else f"a {type(embedder).__name__}"
         msg = f"got {got} as embedder, wanted a document embedder; pass for example StaticDocumentEmbedder()"
         raise ConfigurationError(msg)

@@ -1,4 +1,4 @@
-"""Settings in a pipeline's file by which it would be open: keys of servers, which never stand there, and no filters."""
+"""Settings in a pipeline's file by which it would be open: keys that are written out, and filters of nothing."""
 
 import inspect
 import re

@@ -32,7 +32,7 @@ from haystack_integrations.crag.pipelines.loaded import LoadedPipeline
 from haystack_integrations.crag.pipelines.placing import asked_by_text, on_store, place_on, with_changes
 from haystack_integrations.crag.pipelines.reading import parsed
 from haystack_integrations.crag.pipelines.reporting import in_reports, wanted_of, with_reports
-from haystack_integrations.crag.pipelines.scores import fit_scores
+from haystack_integrations.crag.pipelines.scores import check_weights_count, fit_scores
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.pipelines.vectors import check_asked
 from haystack_integrations.crag.settings import path_of
@@ -197,6 +197,7 @@ def load(
             check_keys(str(name), spec["components"], live)
     with lent(live):
         check_loaded(pipeline, spec)
+        check_weights_count(pipeline, changes, live)
         fit_scores(pipeline, live.keys() | {one for one in changes if "similarity" in changes[one]}, ask)
         if store is not None:
             check_asked(pipeline, store, ask)

@@ -11,7 +11,6 @@ from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.core.serialization import component_from_dict, generate_qualified_class_name, import_class_by_name
 
 from haystack_integrations.crag.components.crag_router import CragRouter
-from haystack_integrations.crag.components.question_guard import QuestionGuard
 from haystack_integrations.crag.components.reporting_text_embedding_retriever import ReportingTextEmbeddingRetriever
 from haystack_integrations.crag.copying import plain_copy
 from haystack_integrations.crag.errors import ConfigurationError, CragError
@@ -29,7 +28,7 @@ _INNER: Final = "retriever"
 _SIMILARITY: Final = "similarity"
 _STOCK, _REPORTING = map(generate_qualified_class_name, (TextEmbeddingRetriever, ReportingTextEmbeddingRetriever))
 
-_ROUTER, _GUARD = map(generate_qualified_class_name, (CragRouter, QuestionGuard))
+_ROUTER: Final = generate_qualified_class_name(CragRouter)
 _OF_PRESET: Final = ("upper", "lower")
 
 
@@ -43,9 +42,10 @@ def on_store(spec: Mapping[str, Any], profile: StoreProfile, document_store: Spe
     :returns: The pipeline for that store, loadable by `Pipeline.from_dict`.
     """
     changed: Spec = plain_copy(dict(spec))
+    elsewhere = {name for name, part in changed["components"].items() if not _has_store(part)}
     for name, part in changed["components"].items():
         part.setdefault("init_parameters", {})
-        over = _of_its_lists(part, profile.components.get(name, {}))
+        over = _of_its_lists(part, profile.components.get(name, {}), elsewhere)
         over = {} if "type" in over and not (_has_store(part) and _is_known(part)) else over
         changed["components"][name] = _with_store(_laid_over(part, over), document_store)
     return changed
@@ -136,39 +136,20 @@ def with_changes(spec: Spec, changes: Mapping[str, Any]) -> Spec:
     :param spec: A pipeline as `read` gives it.
     :param changes: New settings by component.
     :returns: The changed pipeline.
-    :raises ConfigurationError: For weights of a joiner that would have no effect.
     """
     parts = spec["components"]
-    _check_weights(spec, changes)
     return {**spec, "components": {**parts, **{one: with_settings(parts[one], changes[one]) for one in changes}}}
-
-
-def _check_weights(spec: Spec, changes: Mapping[str, Any]) -> None:
-    """Refuse other weights of a joiner where those of the guard's strategy go before them: nobody would know."""
-    taken = {one["receiver"] for one in spec["connections"]}
-    for name, settings in changes.items():
-        asked: Any = settings.get("weights") if f"{name}.state" in taken else None
-        for guard, part in spec["components"].items() if isinstance(asked, Mapping) else ():
-            first = settings_of(part).get("strategy") if part["type"] == _GUARD and guard not in changes else None
-            own = dict(first["weights"]) if first else {}
-            if own != (wanted := {one: asked.get(one, own[one]) for one in own}):
-                way = {"strategy": {**(first or {}), "weights": wanted}}
-                msg = (
-                    f"the weights of {name!r} would have no effect, since {guard!r} begins with a strategy whose "
-                    f"weights go before them; pass them to it, {guard}={way}, and to the strategies of an expander"
-                )
-                raise ConfigurationError(msg)
 
 
 def _takes(part: Mapping[str, Any], setting: str) -> bool:
     return setting in signature(import_class_by_name(part["type"]).__init__).parameters
 
 
-def _of_its_lists(part: Spec, over: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out of a profile what it says of the scores of lists that a joiner of one's own does not have."""
+def _of_its_lists(part: Spec, over: Mapping[str, Any], elsewhere: set[str]) -> Mapping[str, Any]:
+    """Leave out of a profile what it says of scores that a joiner of one's own does not get, or from another search."""
     settings, lists = dict(settings_of(over)), settings_of(part).get("weights") or ()
     if said := settings.pop(_SIMILARITY, None):
-        own = {name: kind for name, kind in said.items() if name in lists}
+        own = {name: kind for name, kind in said.items() if name in lists and name not in elsewhere}
         over = {**over, "init_parameters": {**settings, **({_SIMILARITY: own} if own else {})}}
     return over
 

@@ -1,18 +1,22 @@
 """Whether a pipeline's inputs and outputs are there, and each part is reached: once, and again in each further pass."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from haystack import Pipeline
 
 from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.components.reporting_retriever import ReportingRetriever
 from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.passes import Needs, behind, needs_of, running, waiting
 from haystack_integrations.crag.pipelines.forms import inputs_of
 from haystack_integrations.crag.sockets import sockets_of
+
+_OF_FILTERS: Final = re.compile("dict|mapping|any", re.IGNORECASE)  # `filters_mode` may be a word
 
 
 def check_ends(pipeline: Pipeline, spec: Mapping[str, Any]) -> None:
@@ -87,13 +91,11 @@ def led_to(pipeline: Pipeline, name: str, output: str) -> set[str]:
 
 
 def _check_filters(pipeline: Pipeline, given: Mapping[str, str]) -> None:
-    """Refuse filters that a run gives to some of the searches only; a retriever may take them under several names."""
+    """Refuse filters that a run gives to some of the searches only."""
     sockets = {
         f"{name}.{key}": bool(socket.senders) or f"{name}.{key}" in given
         for name in pipeline.graph.nodes
-        if "documents" in (sockets_of(pipeline.get_component(name), "output") or {})
-        for key, socket in (sockets_of(pipeline.get_component(name), "input") or {}).items()
-        if key.partition("_")[0] == "filters" and "dict" in str(socket.type)  # `filters_mode` may be a word
+        for key, socket in _filters_of(pipeline.get_component(name)).items()
     }
     named = sorted({given[path] for path in sockets if path in given})
     if named and (open_ := [path for path, is_given in sockets.items() if not is_given]):
@@ -102,6 +104,17 @@ def _check_filters(pipeline: Pipeline, given: Mapping[str, str]) -> None:
             f"which would find what it closes; add {open_[0]} to its line, or give that a line of its own"
         )
         raise ConfigurationError(msg)
+
+
+def _filters_of(part: Any) -> dict[str, Any]:
+    """Name the inputs by which a search takes filters: `filters`, or several for several searches in one."""
+    taken = sockets_of(part, "input") or {}
+    if "documents" not in (sockets_of(part, "output") or {}):
+        return {}
+    if isinstance(part, ReportingRetriever):  # `load` puts it around any retriever, also one that takes none
+        taken = {key: one for key, one in taken.items() if key in (sockets_of(part.retriever, "input") or {})}
+    names = ["filters"] if "filters" in taken else [key for key in taken if key.startswith("filters_")]
+    return {key: taken[key] for key in names if _OF_FILTERS.search(str(taken[key].type))}
 
 
 def _check_web(pipeline: Pipeline, given: Mapping[str, str]) -> None:

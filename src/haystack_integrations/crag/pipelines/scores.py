@@ -1,6 +1,6 @@
-"""What the scores of a pipeline's vector searches are: cosines, halves of them, or nothing that a rule may read."""
+"""What joiners make of their lists: which scores are cosines, or halves of them, or nothing; which weights count."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import islice
 from math import isclose
 from typing import Any, Final
@@ -9,7 +9,8 @@ from haystack import Pipeline, logging
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_integrations.crag.components.evidence_joiner import EvidenceJoiner
-from haystack_integrations.crag.errors import StoreError
+from haystack_integrations.crag.components.question_guard import QuestionGuard
+from haystack_integrations.crag.errors import ConfigurationError, StoreError
 from haystack_integrations.crag.homes import links, store_of
 from haystack_integrations.crag.pipelines.index_fields import COSINE_HALF, Ask, holds_cosines
 from haystack_integrations.crag.sockets import sockets_of
@@ -47,6 +48,34 @@ def fit_scores(pipeline: Pipeline, given: Collection[str], ask: Ask) -> None:
                 is_told = _is_by_vectors(retriever) or searching not in given
                 kinds[one] = _kind(retriever, said if is_told else None, ask)
             joiner.similarity = {one: kind for one, kind in kinds.items() if kind is not None}
+
+
+def check_weights_count(pipeline: Pipeline, changes: Mapping[str, Any], given: Collection[str]) -> None:
+    """
+    Refuse weights of a joiner that change nothing, as those of the file's first strategy go before: nobody would know.
+
+    :param pipeline: A loaded pipeline.
+    :param changes: The caller's settings by component.
+    :param given: Names of components that he passes himself: of a guard of his, or a strategy, he knows.
+    :raises ConfigurationError: With the place for them.
+    """
+    parts = {name: pipeline.get_component(name) for name in pipeline.graph.nodes}
+    for name in (one for one in changes if "weights" in changes[one]):
+        joiner = parts[name]
+        if not isinstance(joiner, EvidenceJoiner) or not (sockets_of(joiner, "input") or {})["state"].senders:
+            continue
+        for guard, part in parts.items():
+            first = part.strategy if isinstance(part, QuestionGuard) and guard not in given else None
+            if first is None or "strategy" in changes.get(guard, {}):
+                continue
+            wanted = {one: joiner.weights.get(one, weight) for one, weight in first["weights"].items()}
+            if wanted != first["weights"]:
+                way = {"strategy": {**first, "weights": wanted}}
+                msg = (
+                    f"the weights of {name!r} would have no effect, since {guard!r} begins with a strategy whose "
+                    f"weights go before them; pass them to it, {guard}={way}, and to the strategies of an expander"
+                )
+                raise ConfigurationError(msg)
 
 
 def _searching(pipeline: Pipeline, joiner: str, socket: str) -> str | None:
