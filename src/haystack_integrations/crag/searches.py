@@ -231,23 +231,19 @@ def told(found: Found, top_k: int | None, source: str | None = None) -> Found:
     :returns: The same.
     """
     index_searched(status := found.report["status"])
-    shards = found.report.get("shards", {})
-    if status == "failed":
-        logger.warning("search failed: {kind}", kind=found.report["kind"])
-    elif status == "incomplete":
-        reached = "search reached a part of the index: {kind}, {failed} of {total} shards failed"
-        logger.warning(reached, kind=found.report["kind"], **shards)
+    shards, kind = found.report.get("shards", {}), found.report.get("kind")
+    part = "search reached a part of the index: {kind}" + (", {failed} of {total} shards failed" if shards else "")
+    if said := {"failed": "search failed: {kind}", "incomplete": part}.get(status):
+        logger.warning(said, kind=kind, **shards)
     if (span := tracer.current_span()) is not None:
-        set_tags(
-            span,
-            {
-                "gen_ai.request.top_k": top_k,
-                "gen_ai.data_source.id": source,
-                "crag.retrieval.status": status,
-                "crag.retrieval.failure": found.report.get("kind"),
-                "crag.retrieval.shards": shards.get("total"),
-                "crag.retrieval.shards.failed": shards.get("failed"),
-                "crag.retrieval.respelt": found.report.get("respelt"),
-            },
-        )
+        tags = {
+            "gen_ai.request.top_k": top_k,
+            "gen_ai.data_source.id": source,
+            "crag.retrieval.status": status,
+            "crag.retrieval.failure": kind,
+            "crag.retrieval.shards": shards.get("total"),
+            "crag.retrieval.shards.failed": shards.get("failed"),
+            "crag.retrieval.respelt": found.report.get("respelt"),
+        }
+        set_tags(span, tags)
     return found
