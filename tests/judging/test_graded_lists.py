@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -69,6 +70,15 @@ def test_lists_of_other_retrievers_are_refused_with_the_way_out(tmp_path: Path) 
     said = str(caught.value)
     assert "lists of ['bm25'], but these documents come from ['bm25', 'dense']" in said
     assert "crag calibrate DIR --lists live" in said
+
+
+def test_what_a_correction_finds_by_another_retriever_is_judged(tmp_path: Path) -> None:
+    """A calibration is made on first lists: that of agent_rag, which corrects by vectors, records `bm25` alone."""
+    grader = HeuristicGrader(calibration=write(tmp_path, retrievers=("bm25",)))
+    later = replace(CragState.start(QUESTION), iteration=1)
+    assert grader.run(query=QUESTION, documents=[retrieved(RAIN, "dense")], state=later)["status"] == "ok"
+    with pytest.raises(ConfigurationError, match=r"come from \['dense'\]"):
+        grader.run(query=QUESTION, documents=[retrieved(RAIN, "dense")], state=CragState.start(QUESTION))
 
 
 def test_the_same_retrievers_some_of_them_or_unnamed_ones_are_taken(tmp_path: Path) -> None:

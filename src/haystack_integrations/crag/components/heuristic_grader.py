@@ -124,7 +124,7 @@ class HeuristicGrader(Copied):
             - `report`: `signals` and `set_score`, for the router; by a calibration also `verdict`
               (`{"verdict", "probabilities", "covered"}`; `covered`: low where the evidence is not in the store) and
               `calibrated`: whether it was fitted on your own questions.
-        :raises CragError: For an empty question, or a calibration that was made on lists of other retrievers.
+        :raises CragError: For an empty question, or a first list of other retrievers than the calibration's.
         """
         check_asked(query)
         status = "skipped" if not documents or (state is not None and state.mode == "off") else "ok"
@@ -135,7 +135,7 @@ class HeuristicGrader(Copied):
                 # No word on the set in the report: for the router the last one still holds.
                 said = {"set_score": 0.0, "signals": nothing, "report": {"signals": nothing}}
                 return {"documents": documents, "scores": [], "status": status, **said}
-            graded = self._heuristics.grade(query, documents, () if state is None else state.kept)
+            graded = self._heuristics.grade(query, documents, state)
             question = question_id(query)
             rows, name = zip(documents, graded.scores, graded.reasons, strict=True), self._heuristics.name
             noted = [

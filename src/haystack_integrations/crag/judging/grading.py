@@ -67,10 +67,7 @@ def grade(
         documents are counted.
     :param title_field: Metadata field with a document's title, or None.
     :returns: Scores, reasons and signals.
-    :raises ConfigurationError: When the calibration was made on the lists of other retrievers.
     """
-    if calibration.retrievers:
-        check_retrievers(_retrievers_of(documents), calibration)
     everything = [*documents, *beside]
     texts = [_text(document, title_field) for document in everything]
     opinion, how = _judged(query, texts, calibration, reader, statistics)
@@ -188,12 +185,16 @@ def check_retrievers(used: Collection[str], calibration: Calibration) -> None:
         raise ConfigurationError(msg)
 
 
-def _retrievers_of(documents: Sequence[Document]) -> set[str]:
-    """Name what found documents, as far as a joiner says so."""
+def retrievers_of(documents: Sequence[Document]) -> set[str]:
+    """
+    Name what found documents.
+
+    :param documents: The documents.
+    :returns: The names, as far as a joiner says so; the web is none of them.
+    """
     used: set[str] = set()
     for document in documents:
         known = crag_meta(document)
-        # What a correction brings from the web is judged beside the rest, by whatever calibration there is.
         found = None if known.get("origin") == "web" else known.get("retrievers")
         used |= set(found) if isinstance(found, dict) else set()
     return used

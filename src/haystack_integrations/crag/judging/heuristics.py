@@ -10,11 +10,12 @@ from haystack_integrations.crag.corpus_statistics import StatisticsSource
 from haystack_integrations.crag.encoding.encoders import load_encoder, model_name
 from haystack_integrations.crag.grades import crag_meta
 from haystack_integrations.crag.judging.calibration import Calibration, load_calibration
-from haystack_integrations.crag.judging.grading import Graded, check_encoder, grade
+from haystack_integrations.crag.judging.grading import Graded, check_encoder, check_retrievers, grade, retrievers_of
 from haystack_integrations.crag.judging.reading import shared_reader
 from haystack_integrations.crag.judging.signals import measure
 from haystack_integrations.crag.judging.weighting import Weights, document_score, reason, set_score
 from haystack_integrations.crag.observing.evaluations import tell_grading
+from haystack_integrations.crag.state import CragState
 from haystack_integrations.crag.texts.text import PHRASES, UNSPACED
 
 
@@ -71,28 +72,31 @@ class Heuristics:
         check_encoder(calibration, model_name(self._model))
         return calibration
 
-    def grade(self, query: str, documents: Sequence[Document], kept: Sequence[Document]) -> Graded:
+    def grade(self, query: str, documents: Sequence[Document], state: CragState | None) -> Graded:
         """
         Grade documents.
 
         :param query: The question.
         :param documents: At least one document, in rank order.
-        :param kept: Documents of earlier passes that stay; a calibration judges all of them together.
+        :param state: What the run knows: documents of earlier passes that stay are judged together with these.
         :returns: Scores, reasons and signals.
-        :raises ConfigurationError: When a file cannot be used.
+        :raises ConfigurationError: When a file cannot be used, or the first list is of other retrievers than its own.
         """
-        graded = self._graded(query, documents, kept)
+        graded = self._graded(query, documents, state)
         if not graded.report.get("calibrated") and _is_unspaced(query):
             # Often wrong (docs/limits.md), so it counts as degraded, in the record and wherever that is watched.
             graded.report["reasons"] = ["unspaced_question"]
         return graded
 
-    def _graded(self, query: str, documents: Sequence[Document], kept: Sequence[Document]) -> Graded:
+    def _graded(self, query: str, documents: Sequence[Document], state: CragState | None) -> Graded:
         if self._weights is not None:
             return self._weighed(self._weights, query, documents)
         ids = {document.id for document in documents}
-        beside = [document for document in kept if document.id not in ids]
+        beside = [] if state is None else [document for document in state.kept if document.id not in ids]
         calibration, reader = self._checked(), shared_reader(self._model)
+        if state is None or state.iteration == 0:
+            # What a correction brings, from the web or by another search, is judged by whatever calibration there is.
+            check_retrievers(retrievers_of(documents), calibration)
         return grade(query, documents, beside, calibration, reader, self._statistics.resolve, self._title_field)
 
     def _weighed(self, weights: Weights, query: str, documents: Sequence[Document]) -> Graded:
