@@ -311,6 +311,8 @@ def test_an_unknown_id_is_named(folder: Path) -> None:
     [
         (["--pipeline", "nope"], "no shipped pipeline named 'nope'"),
         (["--pipeline", "corrective_rag"], "ask a chat model, but none is configured"),
+        (["--pipeline", "corrective_rag"], "or take --grader heuristic"),
+        (["--pipeline", "corrective_rag", "--lists", "live", "--grader", "heuristic"], "take --pipeline corrective"),
         (["--grader", "llm"], "asks a chat model, but none is configured"),
         (["--calibration", "nowhere.json"], "no calibration at 'nowhere.json'"),
         (["--json", "no/where.json"], "cannot write 'no/where.json'"),

@@ -21,7 +21,8 @@ from haystack_integrations.crag.pipelines.roles import roles_of
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.refining.model import has_strip_model
 
-_WAY_OUT: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY), or take --grader heuristic"
+_SET: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY)"
+_WAY_OUT: Final = f"{_SET}, or take --grader heuristic"
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,9 @@ def require_model(setup: Setup, asking: Sequence[str]) -> None:
     :raises ConfigurationError: With the settings, and the choices that need none.
     """
     if asking and setup.model is None and not has_key():
-        msg = (
-            f"the components {list(asking)} of {setup.pipeline!r} ask a chat model, but none is configured; {_WAY_OUT}"
-        )
+        is_grader_alone = set(asking) == {roles_of(read(setup.pipeline)).grader}
+        way = _WAY_OUT if is_grader_alone else f"{_SET}, or take --pipeline corrective_retrieval, which asks none"
+        msg = f"the components {list(asking)} of {setup.pipeline!r} ask a chat model, but none is configured; {way}"
         raise ConfigurationError(msg)
 
 
