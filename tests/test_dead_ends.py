@@ -81,7 +81,7 @@ def test_an_expander_without_another_query_names_the_output_that_ends_the_run(
     output: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     state: Any = CragRouter().run(query=QUESTION, documents=[])["re_retrieve"]
-    expander = QueryExpander(strategies=[{"name": "", "weights": {}}])
+    expander = QueryExpander(strategies=[{"name": "again", "weights": {}}])
     while "exhausted" not in (result := expander.run(state=state)):
         state = result["state"]
     kind: Any = str if output == "query" else list[str]

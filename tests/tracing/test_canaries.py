@@ -221,7 +221,9 @@ class Exploding:
     """A vendor's retriever or embedder, whose errors repeat what it was asked."""
 
     @component.output_types(documents=list[Document], embedding=list[float])
-    def run(self, query: str = "", text: str = "", filters: Any = None, top_k: Any = None) -> dict[str, Any]:
+    def run(
+        self, query: str = "", text: str = "", query_embedding: Any = None, filters: Any = None, top_k: Any = None
+    ) -> dict[str, Any]:
         """Fail."""
         raise RuntimeError(ASKED + query + text)
 
