@@ -16,6 +16,7 @@ from haystack_integrations.crag.components.web_fallback import WebFallback
 from haystack_integrations.crag.errors import ConfigurationError
 from haystack_integrations.crag.pipelines import load
 from haystack_integrations.crag.pipelines.loader import read
+from haystack_integrations.crag.pipelines.opening import memory_store
 
 Spec = dict[str, Any]
 
@@ -227,7 +228,7 @@ def test_a_web_search_that_a_run_cannot_forbid_is_refused(tmp_path: Path) -> Non
 
     def loaded(spec: Spec) -> Any:
         own.write_text(yaml.safe_dump(spec))
-        return load(own, beside=WebFallback(_Scripted()), web=WebFallback(_Scripted()))
+        return load(own, store=memory_store(), beside=WebFallback(_Scripted()), web=WebFallback(_Scripted()))
 
     with pytest.raises(ConfigurationError, match=r"'beside' would ask the web also in a run with web=False"):
         loaded(spec)
