@@ -144,15 +144,21 @@ def test_an_input_that_nothing_gives_is_named_before_the_first_question(loaded: 
     assert loaded(spec).run(query="Who repairs bicycles?", hits=[])["crag"]["iterations"] == 2
 
 
+def _with_another(pipeline: str, search: str, name: str) -> Spec:
+    """Add a search like one that is there by its query and its list alone."""
+    spec = read(pipeline)
+    spec["components"][name] = deepcopy(spec["components"][search])
+    spec["components"]["fuse"]["init_parameters"]["weights"][name] = 1.0
+    spec["connections"] += [
+        {"sender": "search_query.value", "receiver": f"{name}.query"},
+        {"sender": f"{name}.documents", "receiver": f"fuse.{name}"},
+    ]
+    return spec
+
+
 def test_filters_that_one_search_would_not_get_are_refused(in_memory_store: Any, tmp_path: Path) -> None:
     """It found what they close: a retriever that was added by its query and its list alone."""
-    spec, own = read("corrective_retrieval"), tmp_path / "own.yml"
-    spec["components"]["third"] = deepcopy(spec["components"]["bm25"])
-    spec["components"]["fuse"]["init_parameters"]["weights"]["third"] = 1.0
-    spec["connections"] += [
-        {"sender": "search_query.value", "receiver": "third.query"},
-        {"sender": "third.documents", "receiver": "fuse.third"},
-    ]
+    spec, own = _with_another("corrective_retrieval", "bm25", "third"), tmp_path / "own.yml"
     own.write_text(yaml.safe_dump(spec))
     with pytest.raises(ConfigurationError, match=r"leads to some searches, and not to third.filters, .* add third"):
         load(own, store=in_memory_store)
@@ -190,13 +196,7 @@ def test_a_search_without_filters_and_other_inputs_of_a_run_are_not_asked_for_fi
     in_memory_store: Any, tmp_path: Path
 ) -> None:
     """What `load` puts around the one has them, and the other's begin with the word: both were refused."""
-    spec, own = read("corrective_retrieval"), tmp_path / "own.yml"
-    spec["components"]["third"] = deepcopy(spec["components"]["bm25"])
-    spec["components"]["fuse"]["init_parameters"]["weights"]["third"] = 1.0
-    spec["connections"] += [
-        {"sender": "search_query.value", "receiver": "third.query"},
-        {"sender": "third.documents", "receiver": "fuse.third"},
-    ]
+    spec, own = _with_another("corrective_retrieval", "bm25", "third"), tmp_path / "own.yml"
     own.write_text(yaml.safe_dump(spec))
     question = "Who repairs bicycles?"
     assert load(own, store=in_memory_store, third=_WithoutFilters()).run(query=question, mode="observe")["documents"]
@@ -218,13 +218,7 @@ class _Scripted:
 
 def test_a_web_search_that_a_run_cannot_forbid_is_refused(tmp_path: Path) -> None:
     """Asked for its words alone beside the retrievers, it was asked in a run with `web=False`, too."""
-    spec, own = read("heuristic_rag"), tmp_path / "own.yml"
-    spec["components"]["beside"] = deepcopy(spec["components"]["web"])
-    spec["components"]["fuse"]["init_parameters"]["weights"]["beside"] = 0.3
-    spec["connections"] += [
-        {"sender": "search_query.value", "receiver": "beside.query"},
-        {"sender": "beside.documents", "receiver": "fuse.beside"},
-    ]
+    spec, own = _with_another("heuristic_rag", "web", "beside"), tmp_path / "own.yml"
 
     def loaded(spec: Spec) -> Any:
         own.write_text(yaml.safe_dump(spec))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from haystack import Pipeline
 
-from haystack_integrations.crag.chat_model import GRADING_SECONDS, has_key
+from haystack_integrations.crag.chat_model import GRADING_SECONDS, HOW_TO_SET, has_key
 from haystack_integrations.crag.components.batch_relevance_grader import BatchRelevanceGrader
 from haystack_integrations.crag.components.heuristic_grader import HeuristicGrader
 from haystack_integrations.crag.components.strip_refiner import StripRefiner
@@ -21,8 +21,7 @@ from haystack_integrations.crag.pipelines.roles import roles_of
 from haystack_integrations.crag.pipelines.unloadable import said_of
 from haystack_integrations.crag.refining.model import has_strip_model
 
-_SET: Final = "set CRAG_LLM_BASE_URL and CRAG_LLM_MODEL (and CRAG_LLM_API_KEY)"
-_WAY_OUT: Final = f"{_SET}, or take --grader heuristic"
+_WAY_OUT: Final = f"{HOW_TO_SET}, or take --grader heuristic"
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ def require_model(setup: Setup, asking: Sequence[str]) -> None:
     """
     if asking and setup.model is None and not has_key():
         is_grader_alone = set(asking) == {roles_of(read(setup.pipeline)).grader}
-        way = _WAY_OUT if is_grader_alone else f"{_SET}, or take --pipeline corrective_retrieval, which asks none"
+        way = _WAY_OUT if is_grader_alone else f"{HOW_TO_SET}, or take --pipeline corrective_retrieval, which asks none"
         msg = f"the components {list(asking)} of {setup.pipeline!r} ask a chat model, but none is configured; {way}"
         raise ConfigurationError(msg)
 

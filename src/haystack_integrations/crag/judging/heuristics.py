@@ -94,7 +94,7 @@ class Heuristics:
         ids = {document.id for document in documents}
         beside = [] if state is None else [document for document in state.kept if document.id not in ids]
         calibration, reader = self._checked(), shared_reader(self._model)
-        if state is None or state.iteration == 0:
+        if calibration.retrievers and (state is None or state.iteration == 0):
             # What a correction brings, from the web or by another search, is judged by whatever calibration there is.
             check_retrievers(retrievers_of(documents), calibration)
         return grade(query, documents, beside, calibration, reader, self._statistics.resolve, self._title_field)
